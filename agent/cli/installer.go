@@ -84,6 +84,10 @@ func runInstaller(ctx context.Context, s Streams, name string, args []string) in
 		fmt.Fprintln(s.Err, "--host-id and --cluster-id are required")
 		return exitConfig
 	}
+	if o.request.ControllerImage == "" || o.request.InstallerImage == "" {
+		fmt.Fprintln(s.Err, "--controller-image and --agent-image are required")
+		return exitConfig
+	}
 	config := n.config(c)
 	config.HostID, config.AgentVersion, config.Order = n.host, o.request.InstallerImage, o.install(n)
 	config.Log, config.OwnLog = log, ring.Bytes

@@ -54,7 +54,7 @@ func Parse(args []string, resolve Resolve) (Job, error) {
 	errs := []error{
 		checkID("cluster_id", request.ClusterID), checkID("infra_env_id", request.InfraEnvID), checkID("host_id", request.HostID),
 		checkRole(request.Role),
-		checkImage("controller_image", request.ControllerImage, true), checkImage("installer_image", request.InstallerImage, true),
+		checkImage("controller_image", request.ControllerImage, false), checkImage("installer_image", request.InstallerImage, false),
 		checkImage("mco_image", request.McoImage, false), checkImage("coreos_image", request.CoreosImage, false),
 		checkMustGather(request.MustGatherImage), checkProxy(request.Proxy),
 	}

@@ -59,7 +59,8 @@ func TestOrders(t *testing.T) {
 		"invented role":        {func(r *wire.InstallCmdRequest) { r.Role = "single-node" }, "role"},
 		"no cluster":           {func(r *wire.InstallCmdRequest) { r.ClusterID = "" }, "cluster_id"},
 		"odd host id":          {func(r *wire.InstallCmdRequest) { r.HostID = "urn:uuid:" + id }, "host_id"},
-		"no image":             {func(r *wire.InstallCmdRequest) { r.InstallerImage = "" }, "installer_image"},
+		"no images":            {func(r *wire.InstallCmdRequest) { r.InstallerImage, r.ControllerImage = "", "" }, ""},
+		"not an image":         {func(r *wire.InstallCmdRequest) { r.InstallerImage = "a b" }, "installer_image"},
 		"image with a flag":    {func(r *wire.InstallCmdRequest) { r.ControllerImage = "--privileged x" }, "controller_image"},
 		"no disk":              {func(r *wire.InstallCmdRequest) { r.BootDevice = "" }, "boot_device"},
 		"disk outside of /dev": {func(r *wire.InstallCmdRequest) { r.BootDevice = "/etc/passwd" }, "boot_device"},
@@ -105,7 +106,7 @@ func TestOrders(t *testing.T) {
 
 func TestEverythingWrongIsListed(t *testing.T) {
 	g := NewWithT(t)
-	_, err := install.Parse([]string{"{}"}, disks)
+	_, err := install.Parse([]string{`{"controller_image":"a b","installer_image":"a b"}`}, disks)
 	for _, member := range []string{"cluster_id", "infra_env_id", "host_id", "role", "boot_device", "controller_image", "installer_image"} {
 		g.Expect(err).To(MatchError(ContainSubstring(member)))
 	}

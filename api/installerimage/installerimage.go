@@ -9,9 +9,12 @@ import (
 )
 
 // Own tells whether an order that names the installer image is for the installer of an
-// agent of the image agent: it has the same repository, or its repository's last part
-// begins with "ironflow".
+// agent of the image agent: it names none, it has the same repository, or its repository's
+// last part begins with "ironflow".
 func Own(installer, agent string) bool {
+	if installer == "" {
+		return true
+	}
 	repository := Repository(installer)
 	return repository == Repository(agent) || strings.HasPrefix(path.Base(repository), "ironflow")
 }

@@ -13,6 +13,7 @@ func TestOwn(t *testing.T) {
 		installer, agent string
 		want             bool
 	}{
+		"none":                   {"", "quay.example/other:1", true},
 		"ours":                   {"quay.example/site/ironflow-agent:1", "quay.example/other:1", true},
 		"the agent's own":        {"registry.example:5000/agent@sha256:0123", "registry.example:5000/agent:2", true},
 		"another hub's":          {"quay.example/assisted-installer:v2", "quay.example/agent:1", false},

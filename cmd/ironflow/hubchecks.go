@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ironflow/ironflow/api/imagename"
 	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/validations"
@@ -29,7 +30,7 @@ func (c *hubChecks) settings() []setting {
 		{"hub-disabled-cluster-validations", "DISABLED_CLUSTER_VALIDATIONS", "", "the same of clusters", text(&c.disabledCluster)},
 		{"hub-disabled-steps", "DISABLED_STEPS", "", "comma-separated types of steps that hosts are never asked for, such as tang-connectivity-check", text(&c.disabledSteps)},
 		{"hub-host-requirements", "HW_VALIDATOR_REQUIREMENTS", "", "requirements of hosts by release, as a JSON list; empty for those of docs/validations.md", text(&c.requirements)},
-		{"hub-agent-version", "IRONFLOW_HUB_AGENT_VERSION", "", "container image of the only agent that hosts may run; others are told to make way for it; empty for any", text(&c.agentVersion)},
+		{"hub-agent-version", "IRONFLOW_HUB_AGENT_VERSION", "", "full reference of the container image of the only agent that hosts may run; others are told to make way for it; empty for any", text(&c.agentVersion)},
 	}
 }
 
@@ -44,6 +45,11 @@ func (c *hubChecks) apply(o *service.Options) error {
 	}
 	if err := validations.CheckIDs(o.Checks.DisabledHost, o.Checks.DisabledCluster); err != nil {
 		return fmt.Errorf("validations that are not run: %w", err)
+	}
+	if c.agentVersion != "" {
+		if err := imagename.Full(c.agentVersion); err != nil {
+			return fmt.Errorf("--hub-agent-version: %w", err)
+		}
 	}
 	if c.requirements == "" {
 		return nil

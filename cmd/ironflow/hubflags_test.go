@@ -38,7 +38,8 @@ func TestEveryOptionOfTheHubIsAFlag(t *testing.T) {
 	given := map[string]string{
 		"hub-disabled-host-validations": "ntp-synced", "hub-disabled-cluster-validations": "ntp-server-configured", "hub-disabled-steps": "tang-connectivity-check",
 		"hub-host-requirements": `[{"version":"default","master":{"cpu_cores":1,"ram_mib":1,"disk_size_gb":1},"worker":{"cpu_cores":1,"ram_mib":1,"disk_size_gb":1}}]`,
-		"hub-agent-version":     "a", "hub-installer-image": "i", "hub-controller-image": "c", "hub-machine-config-image": "m", "hub-must-gather-image": "g", "hub-coreos-image": "o",
+		"hub-agent-version":     "quay.example/a", "hub-installer-image": "quay.example/i", "hub-controller-image": "quay.example/c",
+		"hub-machine-config-image": "quay.example/m", "hub-must-gather-image": "quay.example/g", "hub-coreos-image": "quay.example/o",
 		"hub-stage-timeouts": "Rebooting=1h,Adding router ca=1h", "hub-soft-timeouts": "true", "hub-reclaim": "true",
 		"hub-openshift-install": "/usr/local/bin/openshift-install", "hub-kubernetes": "true",
 	}

@@ -50,8 +50,8 @@ func (h *hubWork) settings() []setting {
 		{"hub-ignition-source", "IRONFLOW_HUB_IGNITION_SOURCE", "files", "where the Ignition of clusters comes from that do not say: files (of --hub-ignition-dir), pointer (hosts fetch it from the cluster that they join), openshift-install or kubernetes (see the next two)", text(&h.source)},
 		{"hub-openshift-install", "IRONFLOW_HUB_OPENSHIFT_INSTALL", "", "path of the openshift-install program, which makes the Ignition of clusters with source openshift-install; without one, there is no such source", text(&h.installProgram)},
 		{"hub-kubernetes", "IRONFLOW_HUB_KUBERNETES", "false", "offer the source kubernetes, which makes plain Kubernetes clusters by kubeadm; no machine has been installed by it yet, see docs/kubernetes.md", boolean(&h.kubernetes)},
-		{"hub-installer-image", "INSTALLER_IMAGE", "", "container image of the installer that agents of the existing kind run; empty for Ironflow's agent, which installs by itself", text(&h.images.Installer)},
-		{"hub-controller-image", "CONTROLLER_IMAGE", "", "container image of the program that reports from inside a cluster; empty for Ironflow's agent", text(&h.images.Controller)},
+		{"hub-installer-image", "INSTALLER_IMAGE", "", "full reference of the installer's container image, which agents of the existing kind run and need; empty for Ironflow's agent, which installs by itself", text(&h.images.Installer)},
+		{"hub-controller-image", "CONTROLLER_IMAGE", "", "full reference of the container image that the bootstrap host has run inside a cluster with a release, and that agents of the existing kind need; empty for none", text(&h.images.Controller)},
 		{"hub-machine-config-image", "IRONFLOW_HUB_MACHINE_CONFIG_IMAGE", "", "container image of the machine config operator, for installers that ask for it", text(&h.images.MachineConfig)},
 		{"hub-must-gather-image", "IRONFLOW_HUB_MUST_GATHER_IMAGE", "", "container image that gathers logs of a cluster, for installers that ask for it", text(&h.images.MustGather)},
 		{"hub-coreos-image", "IRONFLOW_HUB_COREOS_IMAGE", "", "container image of the system that is installed on hosts whose live system runs from a disk, for a --hub-installer-image that can do that; empty leaves it to the installer", text(&h.images.CoreOS)},
@@ -105,6 +105,9 @@ func (h *hubWork) check() error {
 	}
 	if h.logLimit <= 0 {
 		return fmt.Errorf("--hub-log-limit %d: want more than 0 MiB", h.logLimit)
+	}
+	if err := h.images.Check(); err != nil {
+		return fmt.Errorf("--hub-*-image: %w", err)
 	}
 	if h.images.CoreOS != "" && (h.images.Installer == "" || installerimage.Own(h.images.Installer, "")) {
 		return fmt.Errorf("--hub-coreos-image %s: Ironflow's own installer writes whole disks, and installs into no running system; "+

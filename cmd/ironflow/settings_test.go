@@ -152,6 +152,9 @@ func TestWhatCannotWorkIsRefusedAtOnce(t *testing.T) {
 		"a system that nobody writes":      {append(good, "--hub-coreos-image=quay.example/os:1"), "--hub-coreos-image quay.example/os:1: Ironflow's own installer"},
 		"a system for our own installer":   {append(good, "--hub-coreos-image=quay.example/os:1", "--hub-installer-image=quay.example/ironflow-agent:1"), "--hub-installer-image"},
 		"a system for another installer":   {append(good, "--hub-coreos-image=quay.example/os:1", "--hub-installer-image=quay.example/installer:1"), ""},
+		"an installer of no registry":      {append(good, "--hub-installer-image=installer:1"), `installer image: "installer:1" is no full image reference`},
+		"a controller of no registry":      {append(good, "--hub-controller-image=ironflow/ironflow-agent:latest"), "controller image: "},
+		"an agent of no registry":          {append(good, "--hub-agent-version=agent:1"), `--hub-agent-version: "agent:1" is no full image reference`},
 		"limits of stages":                 {append(good, "--hub-stage-timeouts=Rebooting=1h, Applying olm manifests=0"), ""},
 		"validations that are not run":     {append(good, "--hub-disabled-host-validations=ntp-synced,mtu-valid", "--hub-disabled-cluster-validations=ntp-server-configured"), ""},
 	} {

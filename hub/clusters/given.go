@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironflow/ironflow/api/imagename"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -46,6 +47,9 @@ func checkGiven(c *wire.Cluster) error {
 			return refusal.BadRequest("%s %.40q: want one of %q", m.name, m.value, m.want)
 		}
 	}
+	if err := checkRelease(c.OcpReleaseImage); err != nil {
+		return err
+	}
 	if err := checkAddresses(c); err != nil {
 		return err
 	}
@@ -63,6 +67,18 @@ func checkGiven(c *wire.Cluster) error {
 
 // apiNameForm is a name in DNS or an address: hosts that join ask it for their Ignition.
 var apiNameForm = regexp.MustCompile(`^[A-Za-z0-9.:-]{1,253}$`)
+
+
+// checkRelease refuses a release image that every host would look for somewhere else; empty for none.
+func checkRelease(image string) error {
+	if image == "" {
+		return nil
+	}
+	if err := imagename.Full(image); err != nil {
+		return refusal.BadRequest("ocp_release_image: %v", err)
+	}
+	return nil
+}
 
 // checkEndpoint refuses a place that no Ignition can come from.
 func checkEndpoint(e *wire.IgnitionEndpoint) error {

@@ -98,9 +98,9 @@ func TestTheOrderToInstall(t *testing.T) {
 			r.OpenshiftVersion, r.EnableSkipMcoReboot = "4.14.9", false
 		}},
 		"our own installer": {
-			func(in *instructions.Input) { in.Images.Installer = "ironflow/ironflow-agent:latest" },
+			func(in *instructions.Input) { in.Images.Installer = "quay.example/site/ironflow-agent:1" },
 			func(r *wire.InstallCmdRequest) {
-				r.InstallerImage, r.EnableSkipMcoReboot = "ironflow/ironflow-agent:latest", false
+				r.InstallerImage, r.EnableSkipMcoReboot = "quay.example/site/ironflow-agent:1", false
 			},
 		},
 		"the installer of the host's own agent": {
@@ -131,10 +131,10 @@ func TestTheOrderToInstall(t *testing.T) {
 		"a live system on a disk, our own installer": {
 			func(in *instructions.Input) {
 				in.Inventory.Boot, in.Images.CoreOS = &wire.Boot{DeviceType: wire.BootDeviceTypePersistent}, "os"
-				in.Images.Installer = "ironflow/ironflow-agent:latest"
+				in.Images.Installer = "quay.example/site/ironflow-agent:1"
 			},
 			func(r *wire.InstallCmdRequest) {
-				r.InstallerImage, r.EnableSkipMcoReboot = "ironflow/ironflow-agent:latest", false
+				r.InstallerImage, r.EnableSkipMcoReboot = "quay.example/site/ironflow-agent:1", false
 			},
 		},
 		"a live system in memory": {func(in *instructions.Input) { in.Images.CoreOS = "os" }, func(*wire.InstallCmdRequest) {}},

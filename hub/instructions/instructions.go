@@ -49,17 +49,6 @@ type Input struct {
 	DiskCheckTimeout, ImageTimeout time.Duration
 }
 
-// Images are the images that an installation needs.
-type Images struct {
-	// Installer and Controller are required by the install step.
-	Installer, Controller string
-	// Release, MachineConfig and MustGather are empty for clusters without a release.
-	Release, MachineConfig, MustGather string
-	// CoreOS is what is installed on hosts whose live system runs from a disk; empty
-	// leaves that to the installer.
-	CoreOS string
-}
-
 // IsStep tells that hosts are asked for steps of the type.
 func IsStep(t wire.StepType) bool { return builders[t] != nil }
 

@@ -162,17 +162,6 @@ func buildImages(in Input) ([]string, error) {
 	return encode(wire.ContainerImageAvailabilityRequest{Images: wanted, Timeout: int64(in.ImageTimeout.Seconds())})
 }
 
-// ToCheck are the images that a host has to be able to pull before it is
-// installed. Without a release there are none: the agent in the live image
-// installs by itself.
-func (i Images) ToCheck() []string {
-	if i.Release == "" {
-		return nil
-	}
-	all := []string{i.Release, i.MachineConfig, i.MustGather, i.Installer}
-	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
-}
-
 // BootDevice is the device that an installation writes to: the disk's id, or
 // its path for inventories without ids. Empty means that none is chosen.
 func BootDevice(h *wire.Host) string {

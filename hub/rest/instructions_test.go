@@ -80,7 +80,7 @@ func TestWhatAHostIsInstalledWith(t *testing.T) {
 	}
 	h.disk = &wire.DiskSpeedCheckResponse{Path: "/dev/disk/by-path/pci-0000:00:03.0", IoSyncDuration: 1}
 	h.images = &wire.ContainerImageAvailabilityResponse{Images: []wire.ContainerImageAvailability{
-		{Name: scene.cluster.OcpReleaseImage, Result: wire.ContainerImageAvailabilityResultSuccess}, {Name: "ironflow/ironflow-agent:latest", Result: wire.ContainerImageAvailabilityResultSuccess},
+		{Name: scene.cluster.OcpReleaseImage, Result: wire.ContainerImageAvailabilityResultSuccess},
 	}}
 	p := scene.play(t, hub)
 	at, agent := "/infra-envs/"+p.hosts[0].InfraEnvID+"/hosts/"+p.hosts[0].HostID, p.agentOf(t, hub, 0)

@@ -197,7 +197,7 @@ func TestFinalizing(t *testing.T) {
 	scene := singleNode(t)
 	scene.hosts[0].disk = &wire.DiskSpeedCheckResponse{Path: "/dev/disk/by-path/pci-0000:00:03.0", IoSyncDuration: 1}
 	scene.hosts[0].images = &wire.ContainerImageAvailabilityResponse{Images: []wire.ContainerImageAvailability{
-		{Name: scene.cluster.OcpReleaseImage, Result: wire.ContainerImageAvailabilityResultSuccess}, {Name: "ironflow/ironflow-agent:latest", Result: wire.ContainerImageAvailabilityResultSuccess},
+		{Name: scene.cluster.OcpReleaseImage, Result: wire.ContainerImageAvailabilityResultSuccess},
 	}}
 	p := scene.play(t, hub)
 	g.Expect(os.Mkdir(filepath.Join(dir, p.cluster), 0o700)).To(Succeed())

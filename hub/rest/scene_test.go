@@ -323,7 +323,7 @@ func installed(t *testing.T, hub *testhub.Hub, params wire.ClusterCreateParams) 
 	first.cluster = params
 	first.hosts[0].disk = &wire.DiskSpeedCheckResponse{Path: "/dev/disk/by-path/pci-0000:00:03.0", IoSyncDuration: 1}
 	first.hosts[0].images = &wire.ContainerImageAvailabilityResponse{Images: []wire.ContainerImageAvailability{
-		{Name: params.OcpReleaseImage, Result: wire.ContainerImageAvailabilityResultSuccess}, {Name: "ironflow/ironflow-agent:latest", Result: wire.ContainerImageAvailabilityResultSuccess},
+		{Name: params.OcpReleaseImage, Result: wire.ContainerImageAvailabilityResultSuccess},
 	}}
 	p := first.play(t, hub)
 	var c wire.Cluster

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"time"
@@ -51,7 +52,7 @@ type Options struct {
 	// ImageURLs says where the live image of an infra-env is served, for hosts that
 	// have the token; nil when there is no image server.
 	ImageURLs func(env wire.InfraEnv, token string) (ImageURLs, error)
-	// Images of an installation; Installer and Controller have defaults.
+	// Images of an installation. None has a default: hosts run only what somebody has named, by full references.
 	Images instructions.Images
 	// Requirements of clusters with a release; an empty table means [validations.OpenShift].
 	Requirements validations.Table
@@ -67,10 +68,6 @@ type Options struct {
 	// MaxLogBytes bounds one log archive; zero means the protocol's 262,144,000.
 	MaxLogBytes int64
 }
-
-// defaultImage names our own agent, which installs without any container; a
-// hub's address of it is set by its operator.
-const defaultImage = "ironflow/ironflow-agent:latest"
 
 // maxLogBytes is the protocol's limit of a log archive.
 const maxLogBytes = 262_144_000
@@ -108,6 +105,9 @@ type (
 func New(o Options) (*Hub, error) {
 	if o.Store == nil || o.Files == nil || o.Keys.IsZero() {
 		return nil, errors.New("hub: a store of records, one of files, and a key to seal with are required")
+	}
+	if err := o.Images.Check(); err != nil {
+		return nil, fmt.Errorf("hub: %w", err)
 	}
 	cache, book := &snapshots.Cache{}, &checkins.Book{}
 	o.Store.Watch(cache.Forget)
@@ -161,8 +161,6 @@ func (o Options) units(cache *snapshots.Cache, book *checkins.Book) *settle.Unit
 	if o.Now == nil {
 		units.Now = time.Now
 	}
-	images := &units.Rules.Images
-	images.Installer, images.Controller = cmp.Or(images.Installer, defaultImage), cmp.Or(images.Controller, defaultImage)
 	return units
 }
 

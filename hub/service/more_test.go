@@ -104,7 +104,7 @@ func TestImagesAreCheckedBeforeTheInstallation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := service.ClusterSpec{Version: "4.20", BaseDomain: "example", PullSecret: "{}", ReleaseImage: "registry.example/release:1"}
 		o := from(&played{})
-		o.Images = instructions.Images{Installer: "installer:1"}
+		o.Images = instructions.Images{Installer: "quay.example/installer:1"}
 		w := shared(t, o, release)
 		w.register(hostA)
 		w.inventory(hostA, nil)
@@ -114,7 +114,7 @@ func TestImagesAreCheckedBeforeTheInstallation(t *testing.T) {
 		result := func(result wire.ContainerImageAvailabilityResult, code int64) {
 			w.Expect(w.Reply(w.ctx, key(hostA), wire.StepReply{
 				StepType: wire.StepTypeContainerImageAvailability, ExitCode: code,
-				Output: `{"images":[{"name":"registry.example/release:1","result":"` + string(result) + `"},{"name":"installer:1","result":"success"}]}`,
+				Output: `{"images":[{"name":"registry.example/release:1","result":"` + string(result) + `"},{"name":"quay.example/installer:1","result":"success"}]}`,
 			})).To(Succeed())
 		}
 		result(wire.ContainerImageAvailabilityResultFailure, 2)

@@ -438,6 +438,21 @@ func TestWaiting(t *testing.T) {
 	g.Expect(slices.Compact(asked)).To(Equal([]string{"/api/v1/nodes", "/api/v1/namespaces/assisted-installer/events"}))
 }
 
+// TestAnOrderWithoutAController puts none into the cluster, and waits for none.
+func TestAnOrderWithoutAController(t *testing.T) {
+	g := NewWithT(t)
+	h := newHost(t)
+	order := request(func(r *wire.InstallCmdRequest) { r.ControllerImage, r.McoImage = "", "" })
+	g.Expect(h.run(t, h.role(), order, "write-controller-manifests")).To(Succeed())
+	g.Expect(h.dir.Path("/opt/openshift/big")).To(BeAnExistingFile())
+	g.Expect(h.dir.Path("/opt/openshift/manifests")).NotTo(BeADirectory())
+	tasks, _, err := h.role().Tasks(t.Context(), install.Job{Request: order}, false)
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, task := range tasks {
+		g.Expect(task.Stage).NotTo(Equal(wire.HostStageWaitingForController))
+	}
+}
+
 // kubeconfig is one for the server; its certificate serves as the client's, too.
 func kubeconfig(t *testing.T, server *httptest.Server) string {
 	t.Helper()

@@ -103,7 +103,12 @@ func (r *Role) Tasks(_ context.Context, job install.Job, single bool) (tasks []i
 	add(fetch, stage, "", func(ctx context.Context, _ install.Report) error { return r.fetch(ctx, job.Request) })
 	add(unpack, stage, fetch, func(ctx context.Context, report install.Report) error { return r.unpack(ctx, job.Request, report) })
 	add(settle, stage, unpack, func(ctx context.Context, _ install.Report) error { return r.settle(ctx, job.Request) })
-	add(manifests, stage, settle, func(ctx context.Context, _ install.Report) error { return r.writeManifests(ctx, job.Request) })
+	add(manifests, stage, settle, func(ctx context.Context, _ install.Report) error {
+		if job.Request.ControllerImage == "" {
+			return nil
+		}
+		return r.writeManifests(ctx, job.Request)
+	})
 	add(start, stage, manifests, func(ctx context.Context, _ install.Report) error { return r.start(ctx) })
 	add(waitBootkube, wire.HostStageWaitingForBootkube, start, r.waitBootkube)
 	if single {
@@ -112,7 +117,9 @@ func (r *Role) Tasks(_ context.Context, job install.Job, single bool) (tasks []i
 	add(waitNodes, wire.HostStageWaitingForControlPlane, start, func(ctx context.Context, report install.Report) error {
 		return r.waitNodes(ctx, job.Request, report)
 	})
-	add(waitController, wire.HostStageWaitingForController, waitBootkube, r.waitController)
+	if job.Request.ControllerImage != "" { // nobody else says that it is ready
+		add(waitController, wire.HostStageWaitingForController, waitBootkube, r.waitController)
+	}
 	return tasks, nil, nil
 }
 

@@ -65,7 +65,7 @@ func (p Policy) Foreign(request wire.InstallCmdRequest, agentImage string) bool 
 	case Own:
 		return false
 	case Image:
-		return true
+		return request.InstallerImage != "" // there is nothing to run
 	default:
 		return !installerimage.Own(request.InstallerImage, agentImage)
 	}

@@ -208,12 +208,14 @@ func TestWhoseInstaller(t *testing.T) {
 		installer string
 		foreign   bool
 	}{
-		"our hub's default":       {"", "ironflow/ironflow-agent:latest", false},
+		"no image, as our hub":    {"", "", false},
+		"nothing to run":          {container.Image, "", false},
+		"ours":                    {"", "quay.example/site/ironflow-agent:latest", false},
 		"the agent's own image":   {container.Auto, "quay.example:5000/agent@sha256:0123", false},
 		"another tag of it":       {container.Auto, "quay.example:5000/agent:v2", false},
 		"a foreign hub's":         {container.Auto, "quay.io/edge-infrastructure/assisted-installer:latest", true},
 		"foreign, but never":      {container.Own, "quay.io/edge-infrastructure/assisted-installer:latest", false},
-		"ours, but in containers": {container.Image, "ironflow/ironflow-agent:latest", true},
+		"ours, but in containers": {container.Image, "quay.example/site/ironflow-agent:latest", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			request := wire.InstallCmdRequest{InstallerImage: tc.installer}

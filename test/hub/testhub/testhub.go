@@ -20,6 +20,7 @@ import (
 
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/filestore"
+	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/seal"
 	"github.com/ironflow/ironflow/hub/service"
@@ -40,6 +41,8 @@ type Options struct {
 	Sources map[sources.Name]sources.Source
 	// Checks change the validations.
 	Checks service.Checks
+	// Images of an installation; none has a default.
+	Images instructions.Images
 	// Timers shorten the hub's patience.
 	Timers service.Timers
 	// ImageURLs says where live images are; nil for no image server.
@@ -94,7 +97,7 @@ func Start(t testing.TB, o Options) *Hub {
 	keys, err := seal.Load(filepath.Join(dir, "cluster.key"))
 	must(t, err)
 	h.Hub, err = service.New(service.Options{
-		Store: records, Files: kept, TokenKey: key, Timers: o.Timers, Checks: o.Checks, Sources: o.sources(t), Keys: keys, ImageURLs: o.ImageURLs,
+		Store: records, Files: kept, TokenKey: key, Timers: o.Timers, Checks: o.Checks, Images: o.Images, Sources: o.sources(t), Keys: keys, ImageURLs: o.ImageURLs,
 	})
 	must(t, err)
 	serve := rest.Options{Hub: h.Hub, Auth: rest.Auth{None: o.NoAuth, UserToken: h.UserToken, Key: key}}
