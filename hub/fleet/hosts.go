@@ -271,9 +271,18 @@ func (f *Fleet) SetHostIgnition(ctx context.Context, key store.HostKey, config s
 		if host.API.IgnitionConfigOverrides == config {
 			return nil
 		}
+		if slices.Contains(ignitionIsMade, host.API.Status) {
+			return refusal.Conflict("host %s is %s: its Ignition is made already; reset the installation first, or change the running system", judge.HostName(host), host.API.Status)
+		}
 		host.API.IgnitionConfigOverrides = config
 		w.Touch(host, store.ChangedHost)
 		return w.HostEvent(host, "host_discovery_ignition_config_applied", wire.EventSeverityInfo, "has its own Ignition", nil)
 	})
 	return err
+}
+
+// ignitionIsMade are the statuses of hosts that get no other Ignition any more.
+var ignitionIsMade = []string{
+	wire.HostStatusPreparingForInstallation, wire.HostStatusPreparingSuccessful, wire.HostStatusInstalling, wire.HostStatusInstallingInProgress,
+	wire.HostStatusInstallingPendingUserAction, wire.HostStatusInstalled, wire.HostStatusAddedToExistingCluster,
 }

@@ -131,7 +131,7 @@ func putInfraEnv(w *settle.Work, env *store.InfraEnv, fresh bool, before store.I
 	if err := ignition.Valid(env.API.IgnitionConfigOverride); err != nil {
 		return refusal.BadRequest("ignition_config_override: %v", err)
 	}
-	if env.API.ClusterID != "" {
+	if env.API.ClusterID != "" && (fresh || env.API.ClusterID != before.API.ClusterID) { // one that is gone is no reason to keep the rest
 		if _, err := w.Cluster(env.API.ClusterID); err != nil {
 			return err
 		}
