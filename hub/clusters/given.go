@@ -62,12 +62,14 @@ func checkGiven(c *wire.Cluster) error {
 	if name := wire.Value(c.APIVIPDNSName); name != "" && !apiNameForm.MatchString(name) {
 		return refusal.BadRequest("api_vip_dns_name %.80q: want a name or an IP address, such as api.edge.example", name)
 	}
+	if err := checkEncryption(c.DiskEncryption); err != nil {
+		return err
+	}
 	return checkProxies(c)
 }
 
 // apiNameForm is a name in DNS or an address: hosts that join ask it for their Ignition.
 var apiNameForm = regexp.MustCompile(`^[A-Za-z0-9.:-]{1,253}$`)
-
 
 // checkRelease refuses a release image that every host would look for somewhere else; empty for none.
 func checkRelease(image string) error {

@@ -2,7 +2,8 @@
 // with: it adds the host's name, merges the user's override last, and writes the oldest
 // version of the specification that says all of it.
 //
-// Where configurations come from is hub/sources. The main function is [Finish].
+// Where configurations come from is hub/sources. The main function is [Finish]; [Encrypt]
+// comes before it where the root file system is to be encrypted.
 package ignition
 
 import (

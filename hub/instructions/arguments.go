@@ -42,6 +42,12 @@ func installerArgs(in Input) (string, error) {
 	if !addressed {
 		kargs = append(kargs, in.diskNetworkArguments()...)
 	}
+	if in.askedOfTang() {
+		kargs = append(kargs, waitForNetwork)
+		if !addressed {
+			kargs = append(kargs, in.tangNetworkArguments()...)
+		}
+	}
 	switch {
 	case ownNetwork(given):
 	case in.hasStaticNetworks():

@@ -31,7 +31,7 @@ func (in Input) diskNetworkArguments() (kargs []string) {
 		karg := "ip=" + card(nic) + ":dhcp"
 		switch {
 		case in.isStatic(nic):
-			karg = static(nic, address)
+			karg = static(nic, address, "")
 		case !address.Is4():
 			karg += "6"
 		}
@@ -42,8 +42,8 @@ func (in Input) diskNetworkArguments() (kargs []string) {
 	return kargs
 }
 
-// static is the argument for an address that the card has already.
-func static(nic *wire.Interface, address netip.Addr) string {
+// static is the argument for an address that the card has already; an empty gateway for none.
+func static(nic *wire.Interface, address netip.Addr, gateway string) string {
 	client, length := address.String(), address.BitLen()
 	for _, text := range slices.Concat(nic.Ipv4Addresses, nic.Ipv6Addresses) {
 		if p, err := netip.ParsePrefix(text); err == nil && p.Addr() == address {
@@ -53,9 +53,12 @@ func static(nic *wire.Interface, address netip.Addr) string {
 	mask := net.IP(net.CIDRMask(length, 32)).String()
 	if !address.Is4() {
 		client, mask = "["+client+"]", strconv.Itoa(length)
+		if gateway != "" {
+			gateway = "[" + gateway + "]"
+		}
 	}
 	// client:peer:gateway:mask:hostname:interface:autoconf
-	return "ip=" + client + ":::" + mask + "::" + card(nic) + ":none"
+	return "ip=" + client + "::" + gateway + ":" + mask + "::" + card(nic) + ":none"
 }
 
 // isStatic tells that a static network of the infra-env names the card.

@@ -63,7 +63,7 @@ func TestNoOrderNamesAnImageOfNoRegistry(t *testing.T) {
 	for name, images := range map[string]instructions.Images{"nobody has named any": {}, "both are named": named} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			hub := testhub.Start(t, testhub.Options{Images: images})
+			hub := testhub.Start(t, testhub.Options{Images: images, IgnitionDir: testhub.RoleFiles(t)})
 			s := singleNode(t)
 			h := s.hosts[0]
 			h.disk = &wire.DiskSpeedCheckResponse{Path: "/dev/disk/by-path/pci-0000:00:03.0", IoSyncDuration: 1}

@@ -20,7 +20,6 @@ func (s *scene) done() *scene {
 		h.disk = &wire.DiskSpeedCheckResponse{Path: "/dev/disk/by-path/pci-0000:00:03.0", IoSyncDuration: 1}
 		h.images = &wire.ContainerImageAvailabilityResponse{Images: []wire.ContainerImageAvailability{
 			{Name: s.cluster.OcpReleaseImage, Result: wire.ContainerImageAvailabilityResultSuccess},
-			{Name: "ironflow/ironflow-agent:latest", Result: wire.ContainerImageAvailabilityResultSuccess},
 		}}
 	}
 	return s

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/vault"
@@ -47,7 +46,7 @@ func (u *Units) make(ctx context.Context, o *order) (*proven, error) {
 		if !ok {
 			return nil, fmt.Errorf("ignition source %s made none for host %s", o.from, h.shown)
 		}
-		if configs[h.key], err = ignition.Finish(raw, h.name, h.changes); err != nil {
+		if configs[h.key], err = h.finish(raw); err != nil {
 			return nil, fmt.Errorf("Ignition of host %s: %w", h.shown, err) //nolint:staticcheck // a name
 		}
 	}

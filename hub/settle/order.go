@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/manifests"
@@ -32,6 +33,25 @@ type order struct {
 type orderedHost struct {
 	key                      store.HostKey
 	id, shown, name, changes string
+	encryption               ignition.Encryption
+}
+
+// finish merges it.
+func (h *orderedHost) finish(raw []byte) ([]byte, error) {
+	raw, err := ignition.Encrypt(raw, h.encryption)
+	if err != nil {
+		return nil, err
+	}
+	return ignition.Finish(raw, h.name, h.changes)
+}
+
+// encryptionOf is how the disk of the host is encrypted, if that is asked for its role.
+func encryptionOf(h *store.Host, c *store.Cluster) ignition.Encryption {
+	e := c.API.DiskEncryption
+	if !validations.Encrypts(e, h.API.Role) {
+		return ignition.Encryption{}
+	}
+	return ignition.Encryption{Mode: cmp.Or(wire.Value(e.Mode), wire.DiskEncryptionModeTpmv2), TangServers: e.TangServers}
 }
 
 // order gathers what the Ignition of hosts of a cluster depends on.
@@ -59,7 +79,7 @@ func (w *Work) order(c *store.Cluster, hosts []*store.Host) (*order, error) {
 	}
 	seen := map[string]bool{}
 	for _, h := range hosts {
-		one := orderedHost{key: h.Key(), id: h.API.ID, shown: judge.HostName(h), changes: h.API.IgnitionConfigOverrides}
+		one := orderedHost{key: h.Key(), id: h.API.ID, shown: judge.HostName(h), changes: h.API.IgnitionConfigOverrides, encryption: encryptionOf(h, c)}
 		if seen[one.id] { // hosts of two infra-envs
 			one.id = h.API.InfraEnvID + "." + h.API.ID
 		}

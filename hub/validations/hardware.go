@@ -101,8 +101,8 @@ func platformFits(in HostInput) verdict {
 	return pass("The machine can be part of platform %s", platform)
 }
 
-// encrypts tells whether the disks of hosts of the role are to be encrypted.
-func encrypts(e *wire.DiskEncryption, role wire.HostRole) bool {
+// Encrypts tells whether the disks of hosts of the role are to be encrypted.
+func Encrypts(e *wire.DiskEncryption, role wire.HostRole) bool {
 	if e == nil || e.EnableOn == nil {
 		return false
 	}
@@ -112,6 +112,12 @@ func encrypts(e *wire.DiskEncryption, role wire.HostRole) bool {
 
 func encryptionPossible(in HostInput) verdict {
 	e := in.Cluster.Cluster.DiskEncryption
+	if cpu := in.Inventory.CPU; cpu != nil && cpu.Architecture == wire.ClusterCPUArchitectureS390x {
+		return fail("Disk encryption is not done on s390x, whose disks need not have a partition that is called root; change the cluster's disk encryption")
+	}
+	if disk := FindDisk(in.Inventory, in.Host.InstallationDiskID); disk != nil && disk.DriveType == wire.DriveTypeMultipath {
+		return fail("Disk encryption is not done on a multipath device, one path of which would be encrypted; choose another disk, or change the cluster's disk encryption")
+	}
 	if e.Mode != nil && *e.Mode == wire.DiskEncryptionModeTang {
 		return tangReached(in)
 	}
@@ -128,6 +134,22 @@ func tangReached(in HostInput) verdict {
 	case in.Tang == nil: // an agent whose check failed says why in words
 		return fail("The host could not ask the Tang servers: %s; mend the way to them, or change the cluster's disk encryption", in.Host.TangConnectivity)
 	}
+	if !opensAtEachStart(in) {
+		return fail("The host reaches its machine networks by no card that kernel arguments can name, but by a bond or VLAN, so its disk would not be opened " +
+			"from the second start on; add installer arguments with ip=, or change the cluster's disk encryption")
+	}
 	return passIf(in.Tang.IsSuccess, "All Tang servers answer",
 		"A Tang server does not answer the host; mend the way to it, or change the cluster's disk encryption")
+}
+
+// opensAtEachStart tells that the host's network can be up before there is a root file
+// system: by a card in a machine network, as a user says, or by whatever card there is.
+func opensAtEachStart(in HostInput) bool {
+	networks := in.Cluster.Cluster.MachineNetworks
+	if len(networks) == 0 || strings.Contains(in.Host.InstallerArgs, `"ip=`) {
+		return true
+	}
+	return slices.ContainsFunc(in.Inventory.Interfaces, func(nic wire.Interface) bool {
+		return (nic.Type == "" || nic.Type == "physical") && InMachineNetworks(networks, slices.Concat(nic.Ipv4Addresses, nic.Ipv6Addresses))
+	})
 }

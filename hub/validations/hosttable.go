@@ -28,7 +28,7 @@ var (
 		return in.Cluster != nil && in.Host.SkipFormattingDisks != ""
 	}}
 	encrypted = Condition[HostInput]{"if the disks of its role are to be encrypted", func(in HostInput) bool {
-		return in.Cluster != nil && encrypts(in.Cluster.Cluster.DiskEncryption, in.Role())
+		return in.Cluster != nil && Encrypts(in.Cluster.Cluster.DiskEncryption, in.Role())
 	}}
 	onVSphere = Condition[HostInput]{"in a cluster on vSphere", func(in HostInput) bool {
 		return in.Cluster != nil && in.Cluster.Platform() == wire.PlatformTypeVsphere
@@ -92,7 +92,7 @@ var hardwareRows = []HostRow{
 	},
 	{
 		ID: wire.HostValidationIDDiskEncryptionRequirementsSatisfied, Category: hardware, Group: Hardware, When: encrypted, NeedsInventory: true, check: encryptionPossible,
-		Checks: "tpmv2: the host has a TPM 2.0; tang: it reaches all Tang servers", Do: "switch the TPM on in the firmware, mend the way to the servers, or change the cluster's disk encryption",
+		Checks: "tpmv2: the host has a TPM 2.0; tang: it reaches all Tang servers, by a card that kernel arguments can name; not on s390x or a multipath device", Do: "switch the TPM on in the firmware, mend the way to the servers, or change the cluster's disk encryption",
 	},
 	{
 		ID: wire.HostValidationIDCompatibleAgent, Category: hardware, Group: Other, When: pinnedAgent, check: agentFits,

@@ -24,7 +24,7 @@ var Settings = []Setting{
 	{Cluster, "cluster_networks", Acts, Stores, "checked, and " + inConfig + unread, rendered},
 	{Cluster, "control_plane_count", Acts, "", "how many masters are waited for", "hub/rest.TestTwoMastersAloneAreNoQuorum"},
 	{Cluster, "cpu_architecture", Acts, "", inConfig + "; hosts of another one cannot be bound", rendered},
-	{Cluster, "disk_encryption", Stores, "", "hosts are checked for a TPM or reach of the Tang servers; what encrypts a disk is the Ignition of the cluster's source", "hub/rest.TestHostValidations"},
+	{Cluster, "disk_encryption", Acts, "", "the root of the hosts whose role is asked for is on LUKS, by their TPM or Tang servers; refused where that cannot be done", "hub/rest.TestEncryptionThatIsAskedForIsDone"},
 	{Cluster, "high_availability_mode", Acts, "", oldName + "control_plane_count", "hub/rest.TestASingleNodeByItsOldName"},
 	{Cluster, "http_proxy", Acts, "", "of the installer, and " + inConfig, "hub/instructions.TestInstallOrder"},
 	{Cluster, "https_proxy", Acts, "", "of the installer, and " + inConfig, "hub/instructions.TestInstallOrder"},
