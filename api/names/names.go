@@ -106,7 +106,7 @@ const (
 	HiveReconcilePause = "hive.openshift.io/reconcile-pause"
 	// HiveDeploymentLabel and HiveSecretTypeLabel say of a Secret whose credentials it holds, and which.
 	HiveDeploymentLabel = "hive.openshift.io/cluster-deployment-name"
-	HiveSecretTypeLabel = "hive.openshift.io/secret-type" //nolint:gosec // the name of a label
+	HiveSecretTypeLabel = "hive.openshift.io/secret-type"
 )
 
 // agent-install.openshift.io labels and annotations.

@@ -21,8 +21,10 @@ func TestTheNetworkIsThereForTangServers(t *testing.T) {
 		in.InfraEnv = &wire.InfraEnv{StaticNetworkConfig: string(raw)}
 		in.Cluster.MachineNetworks = append(in.Cluster.MachineNetworks, wire.MachineNetwork{CIDR: "2001:db8::/64"})
 		in.Inventory.Routes = []wire.Route{
-			{Destination: "0.0.0.0", Gateway: "192.0.2.1", Interface: "eno1"}, {Destination: "0.0.0.0", Gateway: "10.0.0.254", Interface: "eno2"},
-			{Destination: "::", Gateway: "fe80::1", Interface: "eno1"}, {Destination: "192.0.2.0", Gateway: "0.0.0.0", Interface: "eno1"},
+			{Destination: "0.0.0.0", Gateway: "192.0.2.1", Interface: "eno1"},
+			{Destination: "0.0.0.0", Gateway: "10.0.0.254", Interface: "eno2"},
+			{Destination: "::", Gateway: "fe80::1", Interface: "eno1"},
+			{Destination: "192.0.2.0", Gateway: "0.0.0.0", Interface: "eno1"},
 		}
 	}
 	for name, tc := range map[string]struct {

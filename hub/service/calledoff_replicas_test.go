@@ -136,7 +136,7 @@ func hangs(t *testing.T, db *postgres.Database) {
 	config.Password = strings.TrimSpace(string(raw))
 	conn, err := pgx.ConnectConfig(t.Context(), config)
 	g.Expect(err).NotTo(HaveOccurred())
-	defer conn.Close(context.WithoutCancel(t.Context()))
+	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
 	rows, err := conn.Query(t.Context(), `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`)
 	g.Expect(err).NotTo(HaveOccurred())
 	pids, err := pgx.CollectRows(rows, pgx.RowTo[int])

@@ -28,7 +28,7 @@ type Program struct {
 func New(t testing.TB) *Program {
 	t.Helper()
 	p := &Program{Path: filepath.Join(t.TempDir(), "openshift-install"), t: t}
-	if err := os.WriteFile(p.Path, script, 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(p.Path, script, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -47,7 +47,7 @@ func (p *Program) Behave(how string) {
 // Change makes it another program that does the same.
 func (p *Program) Change() {
 	p.t.Helper()
-	if err := os.WriteFile(p.Path, append(script, "# changed\n"...), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(p.Path, append(script, "# changed\n"...), 0o700); err != nil {
 		p.t.Fatal(err)
 	}
 }
