@@ -131,6 +131,9 @@ func mastersFor(w *settle.Work, host *store.Host, c *store.Cluster) (addresses [
 		return nil, nil
 	}
 	hosts, err := w.HostsOf(c.API.ID)
+	if err != nil {
+		return nil, err
+	}
 	for _, h := range hosts {
 		inventory := judge.Inventory(h)
 		if h.API.Role != wire.HostRoleMaster || h.Key() == host.Key() || inventory == nil {
@@ -140,7 +143,7 @@ func mastersFor(w *settle.Work, host *store.Host, c *store.Cluster) (addresses [
 			addresses = append(addresses, a)
 		}
 	}
-	return addresses, err
+	return addresses, nil
 }
 
 // peers returns the other hosts of the host's cluster for its connectivity check.
@@ -148,10 +151,13 @@ func (d *Desk) peers(ctx context.Context, s *snapshots.Host) (string, error) {
 	list := func() (keys []store.HostKey, err error) {
 		err = d.units.View(ctx, func(w *settle.Work) error {
 			found, err := w.Reader.Hosts(store.HostFilter{ClusterID: s.ClusterID, Bare: true})
+			if err != nil {
+				return err
+			}
 			for _, host := range found {
 				keys = append(keys, host.Key())
 			}
-			return err
+			return nil
 		})
 		return keys, err
 	}

@@ -240,7 +240,8 @@ func (r *Reader) scanAll(what, query string, args []any, each func(scan func(...
 	return nil
 }
 
-// all reads every row.
+// all reads every row; of a list that cannot be read to its end, nothing is returned, so
+// that nobody takes the part before the error for the list, or meets the nil at its end.
 func all[T any](r *Reader, what, query string, args []any, read func(scan func(...any) error) (T, error)) ([]T, error) {
 	var out []T
 	err := r.scanAll(what, query, args, func(scan func(...any) error) error {
@@ -248,7 +249,10 @@ func all[T any](r *Reader, what, query string, args []any, read func(scan func(.
 		out = append(out, v)
 		return err
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // one reads the only row, or returns [ErrNotFound].
