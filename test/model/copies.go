@@ -51,7 +51,8 @@ func (w *World) restore(about string, state metal3.ProvisioningState) {
 	a := w.asked[key]
 	disk := w.machines[systemOf(old)].Disk
 	same := copied.installs == w.installs[systemOf(old)]
-	sameWork := state == metal3.StateProvisioning && copied.works == w.works[key]
+	// A backup of a deployment tells of that one, whether it was under way then or called off, though it went on since.
+	sameWork := (state == metal3.StateProvisioning || state == metal3.StateDeprovisioning) && copied.works == w.works[key]
 	a.Destroy = a.Destroy && w.workedOn(key) || (same || adopted) && copied.destroy || sameWork && !same && differs(old, disk)
 	// Who puts it back asks for what it asks for, if that is about what is there.
 	a.Off = keptOff(old) && (same || wishOf(old) != "" && !differs(old, disk))

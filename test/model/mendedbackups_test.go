@@ -279,4 +279,25 @@ Ironic goes on with node-0
 Ironic goes on with node-0
 Ironic goes on with node-0
 restored from a backup of when it was provisioned: a`,
+	"a backup of when a deployment was called off gives back that very one, which went on since": `
+scenario: an image that redirects
+Ironic goes on with node-0
+Ironic goes on with node-0
+no image for a
+restored from a backup of when it was being deployed: a
+Ironic goes on with node-0
+Ironic goes on with node-0
+restored from a backup of when it was given back: a`,
+	"a backup of when a deployment was called off gives back that very one, also after a move": `
+scenario: an image that redirects
+no power-off for a
+Ironic goes on with node-0
+Ironic goes on with node-0
+no image for a
+restored from a backup of when it was being deployed: a
+Ironic goes on with node-0
+annotation reboot by a client on a
+Ironic goes on with node-0
+moved to another cluster without its status: a
+restored from a backup of when it was given back: a`,
 }
