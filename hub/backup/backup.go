@@ -13,6 +13,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -32,8 +33,9 @@ const (
 	keys    = "keys"
 )
 
-// keyFiles are the names of keys within the data folder, as patterns.
-var keyFiles = []string{"agent.key", "image.key", "cluster.key", "cluster.key.old", "tls/*"}
+// keyFiles are the names of keys within the data folder, as patterns: whatever part of the
+// program makes a key there, a hub that is put back goes on with it.
+var keyFiles = []string{"*.key", "*.key.old", "tls/*"}
 
 // maxKey bounds a key's file, in bytes.
 const maxKey = 1 << 20
@@ -47,14 +49,13 @@ type Options struct {
 }
 
 // Write makes a copy of one moment. Hubs may go on working. The records are
-// spooled in a temporary file first, because an archive names their size before
-// them.
+// spooled in a file of the data folder first, because an archive names their size
+// before them.
 func Write(ctx context.Context, o Options, now time.Time, to io.Writer) (store.Rows, error) {
-	spool, err := os.CreateTemp("", "ironflow-backup-")
+	spool, err := newSpool(o.DataDir)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("room for the records in the data folder: %w", err)
 	}
-	defer os.Remove(spool.Name())
 	defer spool.Close()
 	rows, err := store.Dump(ctx, o.Place, now, spool)
 	if err != nil {
@@ -79,6 +80,26 @@ func Write(ctx context.Context, o Options, now time.Time, to io.Writer) (store.R
 		return nil, err
 	}
 	return rows, errors.Join(archive.Close(), zipped.Close())
+}
+
+// newSpool is a file without a name: nothing of it is left, whatever ends the program. It
+// is made in the data folder, the only one that is there and can be written to in a container
+// whose root is read-only.
+func newSpool(dataDir string) (*os.File, error) {
+	root, err := os.OpenRoot(dataDir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // nothing is lost by it
+	name := ".backup-" + rand.Text()
+	spool, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := root.Remove(name); err != nil {
+		return nil, errors.Join(err, spool.Close())
+	}
+	return spool, nil
 }
 
 func header(name string, size int64, now time.Time) *tar.Header {

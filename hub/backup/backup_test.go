@@ -105,6 +105,7 @@ func TestRestoreOfWhatIsNoBackup(t *testing.T) {
 		"one bit":              {damaged, "ends too early or is damaged"},
 		"nothing in it":        {archive(g), "has no records"},
 		"a file of its own":    {archive(g, "keys/authorized_keys"), `"keys/authorized_keys"`},
+		"a key in a folder":    {archive(g, "keys/logs/agent.key"), `"keys/logs/agent.key"`},
 		"a file outside":       {archive(g, "keys/tls/.."), `"keys/tls/.."`},
 		"one above the folder": {archive(g, "keys/../../agent.key"), `"keys/../../agent.key"`},
 	} {
@@ -131,4 +132,31 @@ func archive(g *WithT, names ...string) []byte {
 	g.Expect(w.Close()).To(Succeed())
 	g.Expect(zipped.Close()).To(Succeed())
 	return out.Bytes()
+}
+
+// TestEveryKeyOfTheDataFolderIsCopied, whatever part of the program has made it.
+func TestEveryKeyOfTheDataFolderIsCopied(t *testing.T) {
+	g := NewWithT(t)
+	old := full(t, g)
+	keys := []string{"agent.key", "image.key", "events.key", "cluster.key", "cluster.key.old"}
+	for _, name := range keys {
+		g.Expect(os.WriteFile(filepath.Join(old, name), []byte(name), 0o600)).To(Succeed())
+	}
+	dir := filepath.Join(t.TempDir(), "new")
+	_, err := backup.Restore(t.Context(), folder(dir), bytes.NewReader(write(t, g, old)))
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, name := range keys {
+		g.Expect(os.ReadFile(filepath.Join(dir, name))).To(BeEquivalentTo(name))
+	}
+}
+
+// TestABackupNeedsNoTemporaryFolder: the shipped image is made from nothing and read-only.
+func TestABackupNeedsNoTemporaryFolder(t *testing.T) {
+	g := NewWithT(t)
+	dir := full(t, g)
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "nowhere"))
+	g.Expect(write(t, g, dir)).NotTo(BeEmpty())
+	left, err := filepath.Glob(filepath.Join(dir, ".backup-*"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(left).To(BeEmpty())
 }
