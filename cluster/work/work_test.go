@@ -46,9 +46,9 @@ func threeHosts() []wire.Host {
 func (w *world) kubelets(suffix string) {
 	token := w.as("system:bootstrap:abcdef", "system:bootstrappers")
 	for node, address := range map[string]string{"master-0": "192.0.2.1", "worker-0": "192.0.2.2"} {
-		w.ask("client-"+node+suffix, token, node, csr.Client, "client auth", nil)
+		w.ask("client-"+node+suffix, token, node, csr.Client, nil)
 		w.node(node, address, false)
-		w.ask("serving-"+node+suffix, w.as("system:node:"+node, "system:nodes"), node, csr.Serving, "server auth", []string{node}, address)
+		w.ask("serving-"+node+suffix, w.as("system:node:"+node, "system:nodes"), node, csr.Serving, []string{node}, address)
 	}
 }
 
@@ -57,9 +57,9 @@ func (w *world) clean() {
 		var list struct {
 			Items []struct{ Metadata struct{ Name string } }
 		}
-		w.Expect(w.admin.Get(w.t.Context(), path, &list)).To(Succeed())
+		w.Expect(w.Admin.Get(w.t.Context(), path, &list)).To(Succeed())
 		for _, o := range list.Items {
-			w.Expect(w.admin.Delete(w.t.Context(), path+"/"+o.Metadata.Name+"?gracePeriodSeconds=0")).To(Succeed())
+			w.Expect(w.Admin.Delete(w.t.Context(), path+"/"+o.Metadata.Name+"?gracePeriodSeconds=0")).To(Succeed())
 		}
 	}
 }
@@ -78,7 +78,7 @@ func TestInsideAPlainCluster(t *testing.T) {
 }
 
 func (w *world) with(t *testing.T) *world {
-	o := &world{WithT: NewWithT(t), t: t, plane: w.plane, admin: w.admin}
+	o := &world{WithT: NewWithT(t), t: t, Cluster: w.Cluster}
 	o.clean()
 	return o
 }
@@ -113,9 +113,9 @@ func (w *world) toTheEnd() {
 			Taints []struct{ Key, Effect string }
 		}
 	}
-	w.Expect(w.admin.Get(w.t.Context(), observe.Nodes+"/worker-0", &node)).To(Succeed())
+	w.Expect(w.Admin.Get(w.t.Context(), observe.Nodes+"/worker-0", &node)).To(Succeed())
 	w.Expect(node.Metadata.Labels).To(And(HaveKeyWithValue("site", "north"), HaveKey("node-role.kubernetes.io/worker")))
-	w.Expect(w.admin.Get(w.t.Context(), observe.Nodes+"/master-0", &node)).To(Succeed())
+	w.Expect(w.Admin.Get(w.t.Context(), observe.Nodes+"/master-0", &node)).To(Succeed())
 	w.Expect(node.Metadata.Labels).To(HaveKey("node-role.kubernetes.io/control-plane"))
 	w.Expect(node.Spec.Taints).To(ContainElement(HaveField("Key", "node-role.kubernetes.io/control-plane")))
 	files := archive(w, hub.Logs())
@@ -191,7 +191,7 @@ func (w *world) events() []string {
 	var list struct {
 		Items []struct{ Reason, Message string }
 	}
-	w.Expect(w.admin.Get(w.t.Context(), "/api/v1/namespaces/default/events", &list)).To(Succeed())
+	w.Expect(w.Admin.Get(w.t.Context(), "/api/v1/namespaces/default/events", &list)).To(Succeed())
 	var out []string
 	for _, e := range list.Items {
 		out = append(out, e.Reason+": "+e.Message)
@@ -203,9 +203,9 @@ func (w *world) events() []string {
 func (w *world) leftAlone() {
 	hub := played.Start(w.t, threeHosts())
 	token := w.as("system:bootstrap:abcdef", "system:bootstrappers")
-	w.ask("stranger", token, "stranger", csr.Client, "client auth", nil)
+	w.ask("stranger", token, "stranger", csr.Client, nil)
 	w.node("worker-0", "192.0.2.2", false)
-	w.ask("foreign-address", w.as("system:node:worker-0", "system:nodes"), "worker-0", csr.Serving, "server auth", []string{"worker-0"}, "192.0.2.2", "192.0.2.1")
+	w.ask("foreign-address", w.as("system:node:worker-0", "system:nodes"), "worker-0", csr.Serving, []string{"worker-0"}, "192.0.2.2", "192.0.2.1")
 	before := len(w.events())
 	p := w.start(hub, nil, nil)
 	w.Eventually(func() int { return len(w.events()) - before }, long, 50*time.Millisecond).Should(Equal(2))
@@ -289,7 +289,7 @@ func (w *world) atRest() {
 	w.Expect(p.writes.Load()).To(BeZero(), "nothing is written")
 	// A renewal wakes it at once, although its hour has not passed.
 	w.node("worker-0", "192.0.2.2", true)
-	w.ask("renewed", w.as("system:node:worker-0", "system:nodes"), "worker-0", csr.Serving, "server auth", []string{"worker-0"}, "192.0.2.2")
+	w.ask("renewed", w.as("system:node:worker-0", "system:nodes"), "worker-0", csr.Serving, []string{"worker-0"}, "192.0.2.2")
 	w.Eventually(func() int { return w.approvals("renewed") }, long, 50*time.Millisecond).Should(Equal(1))
 	w.Expect(strings.Count(string(p.Ring.Lines()), "later days")).To(Equal(1))
 }

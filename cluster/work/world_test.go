@@ -2,15 +2,7 @@ package work_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"log/slog"
-	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -26,84 +18,40 @@ import (
 	"github.com/ironflow/ironflow/cluster/metrics"
 	"github.com/ironflow/ironflow/cluster/observe"
 	"github.com/ironflow/ironflow/cluster/work"
+	"github.com/ironflow/ironflow/test/cluster/incluster"
 	"github.com/ironflow/ironflow/test/cluster/played"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/lab/labtest"
 )
 
-type object = map[string]any
+type object = incluster.Object
 
 // world is a real kube-apiserver with the program's rights in it, and nobody else: the
 // test plays kubelets and the operators of OpenShift. The hub is played, too.
 type world struct {
 	*WithT
 
-	t     *testing.T
-	plane *lab.ControlPlane
-	admin *kube.Client
+	t *testing.T
+	*incluster.Cluster
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{WithT: NewWithT(t), t: t, plane: labtest.ControlPlane(t, lab.ControlPlaneOptions{})}
-	w.admin = w.as("lab-admin", "system:masters")
-	for _, ns := range []string{"kube-system", "openshift-config-managed"} {
-		w.create("/api/v1/namespaces", object{"metadata": object{"name": ns}})
-	}
-	for _, o := range manifests.Objects(manifests.Settings{Image: "registry.example/x:1", HubURL: "http://hub.example", ClusterID: played.ClusterID, Token: "t", OpenShift: true}) {
-		w.apply(o)
-	}
-	// Who brings a bootstrap token, and nodes, may ask for certificates.
-	for _, group := range []string{"system:bootstrappers", "system:nodes"} {
-		w.create("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", object{
-			"metadata": object{"name": "asks-" + group[7:]}, "roleRef": object{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "system:node-bootstrapper"},
-			"subjects": []object{{"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": group}},
-		})
-	}
+	w := &world{WithT: NewWithT(t), t: t}
+	var err error
+	w.Cluster, err = incluster.New(t.Context(), labtest.ControlPlane(t, lab.ControlPlaneOptions{}))
+	w.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(w.Close)
+	w.Expect(w.Apply(t.Context(), manifests.Settings{
+		Image: "registry.example/x:1", HubURL: "http://hub.example", ClusterID: played.ClusterID, Token: "t", OpenShift: true,
+	})).To(Succeed())
 	return w
-}
-
-// collections are where the manifests' kinds are created.
-var collections = map[string]string{
-	"Namespace": "/api/v1/namespaces", "ServiceAccount": "/serviceaccounts", "Secret": "/secrets",
-	"ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles", "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
-	"Role": "/roles", "RoleBinding": "/rolebindings", "Deployment": "/deployments", "Job": "/jobs",
-}
-
-// apply creates an object of the manifests.
-func (w *world) apply(o object) {
-	w.t.Helper()
-	kind, _ := o["kind"].(string)
-	version, _ := o["apiVersion"].(string)
-	path, ok := collections[kind]
-	w.Expect(ok).To(BeTrue(), kind)
-	if path[:4] != "/api" {
-		var meta struct{ Metadata struct{ Namespace string } }
-		w.Expect(convert(o, &meta)).To(Succeed())
-		group := "/apis/" + version
-		if version == "v1" {
-			group = "/api/v1"
-		}
-		path = group + "/namespaces/" + meta.Metadata.Namespace + path
-	}
-	w.create(path, o)
-}
-
-func (w *world) create(path string, o object) {
-	w.t.Helper()
-	if err := w.admin.Post(w.t.Context(), path, o); kube.Code(err) != http.StatusConflict {
-		w.Expect(err).NotTo(HaveOccurred(), path)
-	}
 }
 
 // as is a client with somebody's access.
 func (w *world) as(user string, groups ...string) *kube.Client {
 	w.t.Helper()
-	config, err := w.plane.ConfigFor(user, groups...)
-	w.Expect(err).NotTo(HaveOccurred())
-	pair, err := tls.X509KeyPair(config.CertData, config.KeyData)
-	w.Expect(err).NotTo(HaveOccurred())
-	client, err := kube.New(kube.Access{URL: config.Host, CA: config.CAData, Certificate: &pair})
+	client, err := w.As(user, groups...)
 	w.Expect(err).NotTo(HaveOccurred())
 	w.t.Cleanup(client.Close)
 	return client
@@ -111,56 +59,30 @@ func (w *world) as(user string, groups ...string) *kube.Client {
 
 // program is who the manifests let it be.
 func (w *world) program() *kube.Client {
-	return w.as("system:serviceaccount:"+manifests.Namespace+":"+manifests.Name, "system:serviceaccounts", "system:serviceaccounts:"+manifests.Namespace)
+	user, groups := incluster.Account()
+	return w.as(user, groups...)
 }
 
 // ask makes a signing request as somebody.
-func (w *world) ask(name string, as *kube.Client, node, signer, usage string, names []string, addresses ...string) {
+func (w *world) ask(name string, as *kube.Client, node, signer string, names []string, addresses ...string) {
 	w.t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	w.Expect(err).NotTo(HaveOccurred())
-	template := x509.CertificateRequest{Subject: pkix.Name{CommonName: "system:node:" + node, Organization: []string{"system:nodes"}}, DNSNames: names}
-	for _, a := range addresses {
-		template.IPAddresses = append(template.IPAddresses, net.ParseIP(a))
-	}
-	raw, err := x509.CreateCertificateRequest(rand.Reader, &template, key)
-	w.Expect(err).NotTo(HaveOccurred())
-	w.Expect(as.Post(w.t.Context(), observe.Requests, object{
-		"metadata": object{"name": name}, "spec": object{
-			"signerName": signer, "usages": []string{"digital signature", usage},
-			"request": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: raw}),
-		},
-	})).To(Succeed())
+	w.Expect(incluster.Ask(w.t.Context(), as, name, node, signer, names, addresses...)).To(Succeed())
 }
 
-// approvals are how often a request was approved.
 func (w *world) approvals(name string) int {
-	var q struct {
-		Status struct{ Conditions []struct{ Type string } }
-	}
-	w.Expect(w.admin.Get(w.t.Context(), observe.Requests+"/"+name, &q)).To(Succeed())
-	return len(q.Status.Conditions)
+	n, err := w.Approvals(w.t.Context(), name)
+	w.Expect(err).NotTo(HaveOccurred())
+	return n
 }
 
-// node makes a node, as a kubelet does.
 func (w *world) node(name, address string, ready bool) {
 	w.t.Helper()
-	w.create(observe.Nodes, object{"metadata": object{"name": name}})
-	status := "False"
-	if ready {
-		status = "True"
-	}
-	w.Expect(w.admin.MergePatch(w.t.Context(), observe.Nodes+"/"+name+"/status", object{"status": object{
-		"conditions": []object{{"type": "Ready", "status": status}}, "addresses": []object{{"type": "InternalIP", "address": address}},
-	}})).To(Succeed())
+	w.Expect(w.Node(w.t.Context(), name, address, ready)).To(Succeed())
 }
 
-// pod makes a pod of the system.
 func (w *world) pod(name string, ready bool) {
 	w.t.Helper()
-	w.create(observe.Pods, object{"metadata": object{"name": name}, "spec": object{"containers": []object{{"name": "a", "image": "registry.example/a:1"}}}})
-	status := map[bool]string{true: "True", false: "False"}[ready]
-	w.Expect(w.admin.MergePatch(w.t.Context(), observe.Pods+"/"+name+"/status", object{"status": object{"phase": "Running", "conditions": []object{{"type": "Ready", "status": status}}}})).To(Succeed())
+	w.Expect(w.Pod(w.t.Context(), name, ready)).To(Succeed())
 }
 
 // inside is the program as tests start it.

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,11 +17,13 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	"github.com/ironflow/ironflow/cluster/manifests"
 	"github.com/ironflow/ironflow/config"
+	"github.com/ironflow/ironflow/test/cluster/incluster"
 	"github.com/ironflow/ironflow/test/hub/program"
-	"github.com/ironflow/ironflow/test/hub/rolefiles"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/lab/progress"
+	"github.com/ironflow/ironflow/test/openshiftinstall"
 	"github.com/ironflow/ironflow/test/postgres"
 )
 
@@ -31,8 +34,12 @@ const (
 	look = 200 * time.Millisecond
 )
 
-// plane is the Kubernetes API of all tests.
-var plane *lab.ControlPlane
+var (
+	// plane is the Kubernetes API of all tests.
+	plane *lab.ControlPlane
+	// installed is that of all clusters that they install: the hosts' names tell these apart.
+	installed *incluster.Cluster
+)
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
@@ -43,11 +50,15 @@ func TestMain(m *testing.M) {
 	if err == nil {
 		err = installCRDs()
 	}
+	var other *lab.Lab
+	if err == nil {
+		other, err = startInstalled()
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "e2e: the Kubernetes API:", err)
 		os.Exit(1)
 	}
-	postgres.Main(m, func() error { return l.Stop(context.Background()) })
+	postgres.Main(m, func() error { return errors.Join(l.Stop(context.Background()), other.Stop(context.Background())) })
 }
 
 func installCRDs() error {
@@ -57,6 +68,24 @@ func installCRDs() error {
 	}
 	_, err = envtest.InstallCRDs(plane.Config(), envtest.CRDInstallOptions{CRDs: crds})
 	return err
+}
+
+// startInstalled starts the API of the clusters that are installed, with what only OpenShift makes.
+func startInstalled() (*lab.Lab, error) {
+	ctx := context.Background()
+	l, err := lab.New(lab.Options{Progress: progress.Lines(os.Stderr)})
+	if err != nil {
+		return nil, err
+	}
+	p, err := l.StartControlPlane(ctx, lab.ControlPlaneOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if installed, err = incluster.New(ctx, p); err != nil {
+		return nil, err
+	}
+	err = installed.Apply(ctx, manifests.Settings{Image: "registry.example/ironflow-cluster:1", HubURL: "https://hub.example", ClusterID: "any", OpenShift: true})
+	return l, errors.Join(err, installed.OpenShift(ctx, version), installed.Up(ctx, version))
 }
 
 // world is a hub with its agents and a user.
@@ -107,11 +136,9 @@ func (w *world) namespace() string { return strings.ToLower(filepath.Base(filepa
 // newHub makes a hub with the world's keys.
 func (w *world) newHub(name string, args ...string) *program.Hub {
 	w.Helper()
-	roles := filepath.Join(w.dir, "ignition")
-	w.Expect(rolefiles.Write(roles)).To(Succeed())
 	hub, err := program.New(program.Options{
 		Program: shipped(w.T, "ironflow"), Kubeconfig: plane.Kubeconfig, Dir: w.dir, Name: name, UserToken: userToken,
-		Args: append([]string{"--namespace", w.namespace(), "--metrics-insecure", "--hub-ignition-dir", roles}, args...),
+		Args: append([]string{"--namespace", w.namespace(), "--metrics-insecure", "--hub-ignition-source", "openshift-install", "--hub-openshift-install", openshiftinstall.New(w.T).Path}, args...),
 	})
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Cleanup(func() {
