@@ -20,10 +20,13 @@ import (
 )
 
 // Fleet is the hosts of the hub. All methods are safe for concurrent use.
-type Fleet struct{ units *settle.Units }
+type Fleet struct {
+	units  *settle.Units
+	turned turned
+}
 
 // New makes the fleet.
-func New(units *settle.Units) *Fleet { return &Fleet{units} }
+func New(units *settle.Units) *Fleet { return &Fleet{units: units} }
 
 // Host returns one host with all of its reports.
 func (f *Fleet) Host(ctx context.Context, key store.HostKey) (wire.Host, error) {

@@ -33,13 +33,19 @@ type Registration struct {
 	Attempt string
 }
 
+// maxVersion bounds the reference of an agent's image, in bytes.
+const maxVersion = 512
+
 // RegisterHost notes a host whose agent has started, and answers what the agent
 // needs to go on. A known host starts over as far as its status allows; a host
 // that the hub must not touch again is refused with 403 or 409, a new one of a cluster
 // that is closed for now with 503.
 func (f *Fleet) RegisterHost(ctx context.Context, r Registration) (wire.HostRegistrationResponse, error) {
 	if uuid.Validate(r.HostID) != nil {
-		return wire.HostRegistrationResponse{}, refusal.BadRequest("host_id %q is not a UUID", r.HostID)
+		return wire.HostRegistrationResponse{}, refusal.BadRequest("host_id %.40q is not a UUID", r.HostID)
+	}
+	if len(r.AgentVersion) > maxVersion {
+		return wire.HostRegistrationResponse{}, refusal.BadRequest("discovery_agent_version has %d bytes, more than %d", len(r.AgentVersion), maxVersion)
 	}
 	var answer wire.HostRegistrationResponse
 	err := f.units.Update(ctx, func(w *settle.Work) error {
@@ -53,7 +59,7 @@ func (f *Fleet) RegisterHost(ctx context.Context, r Registration) (wire.HostRegi
 		answer, err = registrationAnswer(host, cmp.Or(f.units.Rules.Checks.AgentImage, r.AgentVersion, f.units.Rules.Images.Installer))
 		return err
 	})
-	f.refused(ctx, store.HostKey{InfraEnvID: r.InfraEnvID, HostID: r.HostID}, err, wire.Event{Name: "host_registration_failed", Message: "registration refused"}, "message")
+	f.turnedAway(ctx, store.HostKey{InfraEnvID: r.InfraEnvID, HostID: r.HostID}, err)
 	return answer, err
 }
 
@@ -137,7 +143,7 @@ func newHost(w *settle.Work, env *store.InfraEnv, r Registration) (*store.Host, 
 		return nil, err
 	}
 	if !slices.Contains(clustermachine.Open, c.API.Status) {
-		return nil, refusal.Later("cluster %s takes no new hosts: it is %s", c.API.Name, c.API.Status)
+		return nil, closed(c)
 	}
 	join(host, c)
 	return host, nil

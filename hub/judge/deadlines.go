@@ -14,7 +14,7 @@ import (
 // polling are the statuses in which an agent is expected to poll.
 var polling = slices.Concat([]string{
 	wire.HostStatusDiscovering, wire.HostStatusKnown, wire.HostStatusInsufficient, wire.HostStatusPendingForInput,
-	wire.HostStatusDiscoveringUnbound, wire.HostStatusKnownUnbound, wire.HostStatusInsufficientUnbound, wire.HostStatusUnbinding,
+	wire.HostStatusDiscoveringUnbound, wire.HostStatusKnownUnbound, wire.HostStatusInsufficientUnbound, wire.HostStatusBinding, wire.HostStatusUnbinding,
 	wire.HostStatusPreparingFailed, wire.HostStatusInstalling, wire.HostStatusInstallingInProgress,
 }, hostmachine.Preparing)
 

@@ -50,6 +50,13 @@ func Later(format string, args ...any) error {
 	return New(http.StatusServiceUnavailable, format, args...)
 }
 
+// IsLater reports whether the record's status does not allow it for now. That the hub has
+// too much to do, or its store does not answer, is another thing.
+func IsLater(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Code == http.StatusServiceUnavailable
+}
+
 // ErrUnavailable means that the same call may work in a moment.
 var ErrUnavailable = errors.New("the hub is not available")
 

@@ -15,6 +15,7 @@ import (
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
+	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -158,6 +159,9 @@ func report[T any](field func(*wire.Host) *string) func(*settle.Work, *store.Hos
 }
 
 func decode(reply wire.StepReply, into any) error {
+	if most := longest(reply.StepType); len(reply.Output) > most {
+		return refusal.BadRequest("the output of step %s has %d bytes, more than %d", reply.StepType, len(reply.Output), most)
+	}
 	if err := json.Unmarshal([]byte(reply.Output), into); err != nil {
 		return refusal.BadRequest("the output of step %s is not what the protocol says: %v", reply.StepType, err)
 	}
@@ -189,6 +193,9 @@ func storeDiskSpeed(w *settle.Work, host *store.Host, reply wire.StepReply) erro
 	infos := map[string]wire.DiskInfo{}
 	if host.API.DisksInfo != "" && json.Unmarshal([]byte(host.API.DisksInfo), &infos) != nil {
 		infos = map[string]wire.DiskInfo{}
+	}
+	if inventory := judge.Inventory(host); inventory != nil && validations.FindDisk(inventory, found.Path) == nil {
+		return refusal.BadRequest("the host has no disk %.100q whose speed was asked for", found.Path)
 	}
 	infos[found.Path] = wire.DiskInfo{
 		ID: found.Path, Path: found.Path,
@@ -247,30 +254,50 @@ func storeImages(w *settle.Work, host *store.Host, reply wire.StepReply) error {
 	if err := decode(reply, &found); err != nil {
 		return err
 	}
+	if len(found.Images) > maxImages {
+		return refusal.BadRequest("the host reports %d images, and is asked for at most %d", len(found.Images), maxImages)
+	}
 	status := judge.ImageResults(host)
 	if status == nil {
 		status = map[string]wire.ContainerImageAvailability{}
 	}
+	var changed []wire.ContainerImageAvailability
 	for _, image := range found.Images {
-		if old, known := status[image.Name]; known && old.Result == image.Result {
-			continue
+		if len(image.Name) > maxImageName {
+			return refusal.BadRequest("an image's name has %d bytes, more than %d", len(image.Name), maxImageName)
 		}
-		status[image.Name] = image
-		severity := wire.EventSeverityInfo
-		if image.Result == wire.ContainerImageAvailabilityResultFailure {
-			severity = wire.EventSeverityWarning
+		if old, known := status[image.Name]; !known || old.Result != image.Result {
+			status[image.Name] = image
+			changed = append(changed, image)
 		}
-		err := w.HostEvent(host, "image_status_updated", severity, "image "+image.Name+": "+string(image.Result), unit.Props{
-			"image_status": image.Name, "result": image.Result,
-			"info": fmt.Sprintf("%.0f bytes in %.1f s, %.1f MB/s", image.SizeBytes, image.Time, image.DownloadRate),
-		})
-		if err != nil {
+	}
+	if len(status) > maxImages { // some are of clusters that it was in before
+		now := map[string]wire.ContainerImageAvailability{}
+		for _, image := range found.Images {
+			now[image.Name] = status[image.Name]
+		}
+		status = now
+	}
+	for _, image := range changed {
+		if err := tellImage(w, host, image); err != nil {
 			return err
 		}
 	}
 	host.API.ImagesStatus = unit.Text(status)
 	w.Touch(host, store.ChangedHost)
 	return nil
+}
+
+// tellImage says that the host could pull an image, or could not.
+func tellImage(w *settle.Work, host *store.Host, image wire.ContainerImageAvailability) error {
+	severity := wire.EventSeverityInfo
+	if image.Result == wire.ContainerImageAvailabilityResultFailure {
+		severity = wire.EventSeverityWarning
+	}
+	return w.HostEvent(host, "image_status_updated", severity, "image "+image.Name+": "+string(image.Result), unit.Props{
+		"image_status": image.Name, "result": image.Result,
+		"info": fmt.Sprintf("%.0f bytes in %.1f s, %.1f MB/s", image.SizeBytes, image.Time, image.DownloadRate),
+	})
 }
 
 // FirstLine is what people are shown of an error: agents put the reason first.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ironflow/ironflow/hub/service"
@@ -13,8 +14,12 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// maxAttempt bounds the header that tells attempts apart.
-const maxAttempt = 128
+const (
+	// maxAttempt bounds the header that tells attempts apart.
+	maxAttempt = 128
+	// maxAgentVersion bounds the reference of an agent's image in its header.
+	maxAgentVersion = 512
+)
 
 func registerHost(r *request) (any, error) {
 	env, err := r.infraEnv()
@@ -23,6 +28,9 @@ func registerHost(r *request) (any, error) {
 	}
 	var p wire.HostCreateParams
 	if err := r.body(&p); err != nil {
+		return nil, err
+	}
+	if err := r.spend(store.HostKey{InfraEnvID: env, HostID: strings.ToLower(clip(p.HostID))}); err != nil {
 		return nil, err
 	}
 	attempt := r.Header.Get(wire.HeaderAttempt)
@@ -45,7 +53,11 @@ func nextSteps(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	steps, err := r.hub.Instructions(r.Context(), key, service.Poll{Timestamp: timestamp, AgentVersion: r.Header.Get(wire.HeaderAgentVersion)})
+	version := r.Header.Get(wire.HeaderAgentVersion)
+	if len(version) > maxAgentVersion {
+		return nil, bad("header %s is longer than %d characters", wire.HeaderAgentVersion, maxAgentVersion)
+	}
+	steps, err := r.hub.Instructions(r.Context(), key, service.Poll{Timestamp: timestamp, AgentVersion: version})
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +72,9 @@ func stepReply(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.spend(key); err != nil {
+		return nil, err
+	}
 	var reply wire.StepReply
 	if err := r.body(&reply); err != nil {
 		return nil, err
@@ -72,6 +87,9 @@ func hostProgress(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.spend(key); err != nil {
+		return nil, err
+	}
 	var p wire.HostProgress
 	if err := r.body(&p); err != nil {
 		return nil, err
@@ -82,6 +100,9 @@ func hostProgress(r *request) (any, error) {
 func hostLogsProgress(r *request) (any, error) {
 	key, err := r.host()
 	if err != nil {
+		return nil, err
+	}
+	if err := r.spend(key); err != nil {
 		return nil, err
 	}
 	var p wire.LogsProgressParams
@@ -208,8 +229,39 @@ func triggerEvent(r *request) (any, error) {
 	if err := r.body(&e); err != nil {
 		return nil, err
 	}
-	if r.caller.infraEnvID != "" {
-		e.InfraEnvID = &r.caller.infraEnvID
+	if err := r.tells(&e); err != nil {
+		return nil, err
+	}
+	if err := r.spend(store.HostKey{InfraEnvID: r.caller.infraEnvID, HostID: wire.Value(e.HostID)}); err != nil {
+		return nil, err
 	}
 	return nil, r.hub.AddEvent(r.Context(), e)
+}
+
+// tells keeps an agent to its own infra-env, its hosts and their clusters: what it says
+// of others would stand on a timeline that is not its.
+func (r *request) tells(e *wire.Event) error {
+	env := r.caller.infraEnvID
+	if env == "" {
+		return nil
+	}
+	for _, id := range []*string{e.InfraEnvID, e.ClusterID, e.HostID} {
+		if id != nil {
+			*id = strings.ToLower(*id)
+		}
+	}
+	if e.InfraEnvID != nil && *e.InfraEnvID != env {
+		return notFound("there is no infra-env %s", clip(*e.InfraEnvID))
+	}
+	e.InfraEnvID = &env
+	if e.ClusterID != nil {
+		if err := r.reaches(*e.ClusterID); err != nil {
+			return err
+		}
+	}
+	if e.HostID == nil {
+		return nil
+	}
+	_, err := r.hub.Host(r.Context(), store.HostKey{InfraEnvID: env, HostID: *e.HostID})
+	return err
 }

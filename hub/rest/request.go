@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -31,6 +30,7 @@ type request struct {
 	// public is how clients reach the hub; empty for as this one did. key signs URLs.
 	public string
 	key    auth.Key
+	limits *limits
 }
 
 // handler serves one operation. Its answer is a model, a *file, a list, or nil for
@@ -73,19 +73,28 @@ func (r *request) host() (store.HostKey, error) {
 // its infra-env belongs to.
 func (r *request) cluster() (string, error) {
 	id, err := r.id("cluster_id")
-	if err != nil || r.caller.infraEnvID == "" {
-		return id, err
+	if err != nil {
+		return "", err
 	}
-	hosts, err := r.hub.Hosts(r.Context(), store.HostFilter{InfraEnvID: r.caller.infraEnvID, ClusterID: id, Bare: true, Limit: 1})
+	return id, r.reaches(id)
+}
+
+// reaches refuses an agent a cluster that no host of its infra-env belongs to, as if it
+// did not exist.
+func (r *request) reaches(cluster string) error {
+	if r.caller.infraEnvID == "" {
+		return nil
+	}
+	hosts, err := r.hub.Hosts(r.Context(), store.HostFilter{InfraEnvID: r.caller.infraEnvID, ClusterID: cluster, Bare: true, Limit: 1})
 	if err == nil && len(hosts) == 0 {
-		return "", notFound("there is no cluster %s", id)
+		return notFound("there is no cluster %s", cluster)
 	}
-	return id, err
+	return err
 }
 
 // body decodes the JSON body; unknown members are ignored, as the protocol says.
 func (r *request) body(into any) error {
-	raw, err := io.ReadAll(http.MaxBytesReader(r.w, r.Body, maxBody))
+	raw, err := r.readBody()
 	if err != nil {
 		return bodyError(err)
 	}
@@ -95,10 +104,11 @@ func (r *request) body(into any) error {
 	return nil
 }
 
-// bodyError keeps the limit's error and blames the client for the others. A body
+// bodyError keeps the limits' errors and blames the client for the others. A body
 // that came too slowly may come another time: agents repeat after 408, not after 400.
 func bodyError(err error) error {
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+	_, large := errors.AsType[*http.MaxBytesError](err)
+	if _, refused := errors.AsType[*service.Error](err); large || refused {
 		return err
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {

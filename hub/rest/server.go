@@ -63,6 +63,13 @@ type Server struct {
 	releases *releases.File
 	public   string
 	live     LiveFiles
+	limits   limits
+}
+
+// limits are what agents have used up of what they may.
+type limits struct {
+	budgets  budgets
+	arriving arriving
 }
 
 // New builds the API from the protocol's table.
@@ -173,7 +180,7 @@ func (s *Server) operation(op protocol.Operation) http.Handler {
 			writeError(w, http.StatusNotImplemented, "operation "+op.ID+" is not served by this hub; docs/hub.md lists those that are")
 			return
 		}
-		req := &request{Request: r, hub: s.hub, caller: caller, w: w, releases: s.releases, public: s.public, live: s.live, key: s.auth.Key}
+		req := &request{Request: r, hub: s.hub, caller: caller, w: w, releases: s.releases, public: s.public, live: s.live, key: s.auth.Key, limits: &s.limits}
 		body, err := handle(req)
 		if err != nil {
 			s.fail(w, r, op, err)

@@ -18,12 +18,21 @@ func (u *Units) Refused(ctx context.Context, why error, e wire.Event, p unit.Pro
 	if why == nil || refusal.Code(why) >= http.StatusInternalServerError || refusal.Code(why) == http.StatusNotFound {
 		return
 	}
+	u.tell(ctx, why, wire.EventSeverityError, e, p)
+}
+
+// PutOff puts a call on the timeline that may work later, by what its caller is told.
+func (u *Units) PutOff(ctx context.Context, why error, e wire.Event, p unit.Props) {
+	u.tell(ctx, why, wire.EventSeverityWarning, e, p)
+}
+
+func (u *Units) tell(ctx context.Context, why error, severity string, e wire.Event, p unit.Props) {
 	for key, id := range map[string]*string{"host_id": e.HostID, "infra_env_id": e.InfraEnvID, "cluster_id": e.ClusterID} {
 		if id != nil {
 			p[key] = *id
 		}
 	}
-	e.Severity, e.Category = wire.EventSeverityError, wire.EventCategoryUser
+	e.Severity, e.Category = severity, wire.EventCategoryUser
 	e.Message += ": " + why.Error()
 	raw, err := json.Marshal(p)
 	if err == nil {

@@ -3,7 +3,6 @@ package timeline
 import (
 	"context"
 
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -35,16 +34,13 @@ func (t *Timeline) Numbered(ctx context.Context, f store.EventFilter) (found []s
 	return found, counts, err
 }
 
-// AddEvent appends an event that somebody else saw.
-func (t *Timeline) AddEvent(ctx context.Context, e wire.Event) error { return Add(ctx, t.units, e) }
-
-// Add appends an event that belongs to no unit of work.
-func Add(ctx context.Context, units *settle.Units, e wire.Event) error {
-	if e.Message == "" || e.Severity == "" {
-		return refusal.BadRequest("an event needs a message and a severity")
-	}
+// AddEvent appends an event that somebody else saw, see [check].
+func (t *Timeline) AddEvent(ctx context.Context, e wire.Event) error {
 	if e.EventTime.IsZero() {
-		e.EventTime = wire.At(units.Now())
+		e.EventTime = wire.At(t.units.Now())
 	}
-	return units.Store.Commit(ctx, &store.Unit{Events: []wire.Event{e}})
+	if err := check(e, t.units.Now()); err != nil {
+		return err
+	}
+	return t.units.Store.Commit(ctx, &store.Unit{Events: []wire.Event{e}})
 }

@@ -40,7 +40,7 @@ func (g *gate) enter(ctx context.Context, hasTurn bool) (leave func(), err error
 	defer cancel()
 	if err := slots.Acquire(patient, 1); err != nil {
 		if ctx.Err() == nil { // it is the patience that has ended
-			return nil, refusal.Later("the hub has more to do than it gets through; ask again")
+			return nil, fmt.Errorf("%w: it has more to do than it gets through; ask again", refusal.ErrUnavailable)
 		}
 		return nil, fmt.Errorf("wait for other units of work: %w", err)
 	}

@@ -37,7 +37,7 @@ func (w *world) newMachine() *scenario.Scenario {
 	w.booted++
 	n := w.booted
 	return &scenario.Scenario{
-		Name: fmt.Sprintf("%s-node-%d", w.namespace(), n), // one installed cluster has the nodes of all tests
+		Name: fmt.Sprintf("%s-node-%d", w.short(), n), // one installed cluster has the nodes of all tests
 		Hardware: scenario.Hardware{
 			System:    scenario.System{Manufacturer: "Example", Product: "Box", Serial: fmt.Sprintf("SER-%s-%d", w.Name(), n)},
 			CPU:       scenario.CPU{Architecture: "x86_64", Model: "Example CPU", Count: 32, MHz: 2400, Flags: []string{"vmx", "sse4_2", "avx2"}},

@@ -4,6 +4,8 @@ package e2e
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -132,6 +134,12 @@ func prepare(t *testing.T, args ...string) *world {
 
 // namespace is the one of this world's hubs, so that none works for another.
 func (w *world) namespace() string { return strings.ToLower(filepath.Base(filepath.Dir(w.dir))) }
+
+// short is a name of this world that leaves room for more in a host's name.
+func (w *world) short() string {
+	sum := sha256.Sum256([]byte(w.dir))
+	return "w" + hex.EncodeToString(sum[:4])
+}
 
 // newHub makes a hub with the world's keys.
 func (w *world) newHub(name string, args ...string) *program.Hub {

@@ -1,0 +1,161 @@
+package rest
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// What one host may have the hub keep: an agent's word costs a write, events that stay for
+// a month, and the time of all others. A host that is installed says some hundred things in
+// half an hour; one that boots again and again, some dozen a minute.
+const (
+	// budgetBurst is how many reports of a host are taken one after the other.
+	budgetBurst = 600
+	// budgetEvery is how often there may be another one after that.
+	budgetEvery = time.Second
+	// budgetKept bounds how many hosts are remembered: whoever has a token can name any number.
+	budgetKept = 1 << 16
+)
+
+// budgets count what hosts report. They are memory of this replica alone. The zero value is ready.
+type budgets struct {
+	mu    sync.Mutex
+	spent map[store.HostKey]budget
+}
+
+// budget is of one host. Until is when all of it will be there again.
+type budget struct {
+	until time.Time
+	told  bool // that it is used up, since it was whole
+}
+
+// take uses up one report of a host. It returns how long the host has to wait for that, and
+// whether this is to be said: zero and false when there was one left.
+func (b *budgets) take(key store.HostKey, now time.Time) (wait time.Duration, tell bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	one := b.spent[key]
+	if one.until.Before(now) {
+		one = budget{until: now}
+	}
+	if over := one.until.Add(budgetEvery).Sub(now) - budgetBurst*budgetEvery; over > 0 {
+		tell, one.told = !one.told, true
+		b.spent[key] = one
+		return over, tell
+	}
+	one.until = one.until.Add(budgetEvery)
+	if b.spent == nil {
+		b.spent = map[store.HostKey]budget{}
+	}
+	if _, known := b.spent[key]; !known && len(b.spent) >= budgetKept {
+		b.forget(now)
+	}
+	b.spent[key] = one
+	return 0, false
+}
+
+// forget drops the budgets that are whole, or all where that is not enough.
+func (b *budgets) forget(now time.Time) {
+	for key, one := range b.spent {
+		if one.until.Before(now) {
+			delete(b.spent, key)
+		}
+	}
+	if len(b.spent) >= budgetKept {
+		clear(b.spent)
+	}
+}
+
+// spend uses up one report of an agent's host. An agent takes 429 as a reason to ask again.
+func (r *request) spend(key store.HostKey) error {
+	if r.caller.infraEnvID == "" {
+		return nil
+	}
+	wait, tell := r.limits.budgets.take(key, time.Now())
+	if wait == 0 {
+		return nil
+	}
+	if tell {
+		r.sayBudget(key)
+	}
+	seconds := int(wait/time.Second) + 1
+	r.w.Header().Set("Retry-After", fmt.Sprint(seconds))
+	return &service.Error{Code: http.StatusTooManyRequests, Reason: fmt.Sprintf(
+		"the host reports more than the hub keeps of one: %d reports, and one a second after that; wait %d s", budgetBurst, seconds)}
+}
+
+// sayBudget tells people, if there is such a host.
+func (r *request) sayBudget(key store.HostKey) {
+	host, err := r.hub.Host(r.Context(), key)
+	if err != nil {
+		return
+	}
+	e := wire.Event{
+		Name: "host_reports_too_much", Severity: wire.EventSeverityWarning, Category: wire.EventCategoryUser,
+		HostID: &key.HostID, InfraEnvID: &key.InfraEnvID, ClusterID: host.ClusterID,
+		Message: fmt.Sprintf("Host %s: it reports more than %d things at once or one a second; what is beyond that is refused. Look at its agent, or remove the host", key.HostID, budgetBurst),
+	}
+	_ = r.hub.AddEvent(r.Context(), e) // the next time that it is used up, it is said again
+}
+
+// maxArriving bounds the bodies that agents of one infra-env are sending at the same time, in
+// bytes: what has not arrived as a whole is in memory, and does nothing yet.
+const maxArriving = 64 << 20
+
+// arriving counts the bytes of bodies that are being read, by infra-env. The zero value is ready.
+type arriving struct {
+	mu    sync.Mutex
+	bytes map[string]int64
+}
+
+// add counts bytes, or takes them back, and reports whether all of them are within the bound.
+func (a *arriving) add(env string, n int64) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.bytes == nil {
+		a.bytes = map[string]int64{}
+	}
+	a.bytes[env] += n
+	if a.bytes[env] <= 0 {
+		delete(a.bytes, env)
+	}
+	return a.bytes[env] <= maxArriving
+}
+
+// readBody reads the whole body of a request.
+func (r *request) readBody() ([]byte, error) {
+	body := http.MaxBytesReader(r.w, r.Body, maxBody)
+	if r.caller.infraEnvID == "" {
+		return io.ReadAll(body)
+	}
+	m := &metered{from: body, env: r.caller.infraEnvID, count: &r.limits.arriving}
+	defer m.done()
+	return io.ReadAll(m)
+}
+
+// metered is a body whose bytes are counted until it is done with.
+type metered struct {
+	from  io.Reader
+	env   string
+	count *arriving
+	read  int64
+}
+
+// Read implements [io.Reader].
+func (m *metered) Read(p []byte) (int, error) {
+	n, err := m.from.Read(p)
+	m.read += int64(n)
+	if !m.count.add(m.env, int64(n)) {
+		return n, &service.Error{Code: http.StatusTooManyRequests, Reason: fmt.Sprintf("hosts of this infra-env are sending more than %s at the same time; send this again later", byteCount(maxArriving))}
+	}
+	return n, err
+}
+
+func (m *metered) done() { m.count.add(m.env, -m.read) }
