@@ -45,7 +45,7 @@ func (r *Registry) FinalizingProgress(ctx context.Context, clusterID string, sta
 func (r *Registry) Operators(ctx context.Context, clusterID, name string) (wire.MonitoredOperatorsList, error) {
 	c, err := r.Cluster(ctx, clusterID, false)
 	out := wire.MonitoredOperatorsList{}
-	for _, o := range c.MonitoredOperators {
+	for _, o := range settle.Operators(&c) {
 		if name == "" || o.Name == name {
 			out = append(out, o)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -249,10 +250,15 @@ func componentVersions(*request) (any, error) {
 
 func managedDomains(*request) (any, error) { return wire.ListManagedDomains{}, nil }
 
+// inactiveHours is the protocol's figure for clusters that nothing happens to, of which
+// consoles warn. This hub removes none of them by itself.
+const inactiveHours = 20 * 24
+
 func defaultConfig(*request) (any, error) {
 	v4 := []wire.ClusterNetwork{{CIDR: "10.128.0.0/14", HostPrefix: 23}}
 	services := []wire.ServiceNetwork{{CIDR: "172.30.0.0/16"}}
 	return wire.ClusterDefaultConfig{
+		ForbiddenHostnames: slices.Clone(validations.ForbiddenNames), InactiveDeletionHours: inactiveHours,
 		ClusterNetworkCIDR: "10.128.0.0/14", ClusterNetworkHostPrefix: 23, ServiceNetworkCIDR: "172.30.0.0/16",
 		ClusterNetworksIpv4: v4, ClusterNetworksDualstack: append(v4, wire.ClusterNetwork{CIDR: "fd01::/48", HostPrefix: 64}),
 		ServiceNetworksIpv4: services, ServiceNetworksDualstack: append(services, wire.ServiceNetwork{CIDR: "fd02::/112"}),

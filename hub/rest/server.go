@@ -241,7 +241,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, op protocol.Oper
 	default:
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(op.Success)
-		if err := json.NewEncoder(w).Encode(b); err != nil && r.Context().Err() == nil {
+		if err := json.NewEncoder(w).Encode(shown(b)); err != nil && r.Context().Err() == nil {
 			s.log.Warn("an answer could not be sent", "operation", op.ID, "error", err)
 		}
 	}

@@ -41,7 +41,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, op protocol.Oper
 			_, err = io.WriteString(w, ",")
 		}
 		if err == nil {
-			err = encoder.Encode(item)
+			err = encoder.Encode(shown(item))
 		}
 		switch {
 		case err == nil:
@@ -112,8 +112,30 @@ func (r *request) hosts(filter store.HostFilter, see func(wire.Host) any) list {
 		if last != nil {
 			filter.After = store.HostKey{InfraEnvID: last.InfraEnvID, HostID: last.ID}
 		}
-		return r.hub.Hosts(r.Context(), filter)
+		page, err := r.hub.Hosts(r.Context(), filter)
+		if err != nil || !filter.Bare {
+			return page, err
+		}
+		return page, r.name(page, see)
 	}, func(h wire.Host) (any, error) { return see(h), nil })
+}
+
+// name gives hosts that were read without their reports the names that they have told,
+// as far as they are shown and have no other.
+func (r *request) name(page []wire.Host, see func(wire.Host) any) error {
+	var nameless []store.HostKey
+	for _, h := range page {
+		if h.RequestedHostname == "" && see(h) != nil {
+			nameless = append(nameless, store.HostKey{InfraEnvID: h.InfraEnvID, HostID: h.ID})
+		}
+	}
+	names, err := r.hub.HostNames(r.Context(), nameless)
+	for i := range page {
+		if name, ok := names[store.HostKey{InfraEnvID: page[i].InfraEnvID, HostID: page[i].ID}]; ok {
+			page[i].RequestedHostname = name
+		}
+	}
+	return err
 }
 
 // clusters reads all clusters page by page, with their hosts when wanted.

@@ -1,6 +1,11 @@
 package store
 
-import "github.com/ironflow/ironflow/hub/wire"
+import (
+	"slices"
+	"strings"
+
+	"github.com/ironflow/ironflow/hub/wire"
+)
 
 // report is one long text that a host reported or that the hub computed of it.
 // Reports lie in rows of their own: a poll writes a few hundred bytes, not the
@@ -40,4 +45,30 @@ func putReport(h *wire.Host, kind, text string) {
 			*r.field(h) = text
 		}
 	}
+}
+
+// Inventories returns those of the hosts alone. Hosts that have told none, or are not
+// there, are left out.
+func (r *Reader) Inventories(keys []HostKey) (map[HostKey]string, error) {
+	out := map[HostKey]string{}
+	for page := range slices.Chunk(keys, reportsPage) {
+		var where conditions
+		var wanted []string
+		kind := where.mark("inventory")
+		for _, key := range page {
+			wanted = append(wanted, "("+where.mark(key.InfraEnvID)+", "+where.mark(key.HostID)+")")
+		}
+		query := `SELECT infra_env_id, host_id, doc FROM host_reports WHERE kind = ` + kind + ` AND (infra_env_id, host_id) IN (VALUES ` + strings.Join(wanted, ", ") + `)`
+		err := r.scanAll("read inventories", query, where.args, func(scan func(...any) error) error {
+			var key HostKey
+			var text string
+			err := scan(&key.InfraEnvID, &key.HostID, &text)
+			out[key] = text
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }

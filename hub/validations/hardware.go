@@ -56,8 +56,8 @@ var hostnameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?([.][a
 
 const maxHostname = 63
 
-// forbiddenNames are names that every host has.
-var forbiddenNames = []string{"localhost", "localhost.localdomain", "localhost4", "localhost4.localdomain4", "localhost6", "localhost6.localdomain6"}
+// ForbiddenNames are names that every host has.
+var ForbiddenNames = []string{"localhost", "localhost.localdomain", "localhost4", "localhost4.localdomain4", "localhost6", "localhost6.localdomain6"}
 
 // Hostname returns the name that the host will have.
 func Hostname(h *wire.Host, inventory *wire.Inventory) string {
@@ -69,7 +69,7 @@ func Hostname(h *wire.Host, inventory *wire.Inventory) string {
 
 // ValidHostname reports whether a host may have the name.
 func ValidHostname(name string) bool {
-	return hostnameForm.MatchString(name) && len(name) <= maxHostname && !slices.Contains(forbiddenNames, name)
+	return hostnameForm.MatchString(name) && len(name) <= maxHostname && !slices.Contains(ForbiddenNames, name)
 }
 
 func hostnameValid(in HostInput) verdict {
