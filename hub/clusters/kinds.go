@@ -49,7 +49,8 @@ func (r *Registry) CreateDisconnectedCluster(ctx context.Context, p wire.Disconn
 	})
 }
 
-// register stores a new cluster.
+// register stores a new cluster. What it answers has the status that every new cluster
+// begins with; what it comes to at once is seen by whoever asks for it.
 func (r *Registry) register(ctx context.Context, fill func(*store.Cluster) error) (wire.Cluster, error) {
 	var out wire.Cluster
 	err := r.units.Update(ctx, func(w *settle.Work) error {
@@ -61,10 +62,12 @@ func (r *Registry) register(ctx context.Context, fill func(*store.Cluster) error
 		if err := registered(w, c); err != nil {
 			return err
 		}
+		first, info := c.API.Status, c.API.StatusInfo
 		if err := w.Settle(); err != nil {
 			return err
 		}
 		out = c.API
+		out.Status, out.StatusInfo = first, info
 		return nil
 	})
 	return out, err

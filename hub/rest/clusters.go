@@ -73,7 +73,21 @@ func updateCluster(r *request) (any, error) {
 	if err := r.body(&p); err != nil {
 		return nil, err
 	}
-	return r.hub.UpdateCluster(r.Context(), id, p)
+	return r.withHosts(r.hub.UpdateCluster(r.Context(), id, p))
+}
+
+// withHosts adds the hosts to the answer of a call that has changed their cluster. The
+// rest is as the call has left it, whatever has come since.
+func (r *request) withHosts(c wire.Cluster, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	whole, err := r.hub.Cluster(r.Context(), c.ID, true)
+	if err != nil && !service.IsNotFound(err) { // it was removed meanwhile
+		return nil, err
+	}
+	c.Hosts = whole.Hosts
+	return c, nil
 }
 
 func deleteCluster(r *request) (any, error) {
@@ -91,7 +105,7 @@ func clusterAction(act func(*service.Hub, context.Context, string) (wire.Cluster
 		if err != nil {
 			return nil, err
 		}
-		return act(r.hub, r.Context(), id)
+		return r.withHosts(act(r.hub, r.Context(), id))
 	}
 }
 

@@ -57,7 +57,7 @@ func completeInstallation(r *request) (any, error) {
 	if err := r.body(&p); err != nil {
 		return nil, err
 	}
-	return r.hub.CompleteInstallation(r.Context(), id, p)
+	return r.withHosts(r.hub.CompleteInstallation(r.Context(), id, p))
 }
 
 func resetHostValidation(r *request) (any, error) {

@@ -268,6 +268,8 @@ func TestLifeOverHTTP(t *testing.T) {
 	}
 	var cluster wire.Cluster
 	do("POST", "/clusters", wire.ClusterCreateParams{Name: "edge", OpenshiftVersion: "4.20", PullSecret: pullSecret, ControlPlaneCount: new(int64(1))}, &cluster, 201)
+	g.Expect(cluster.Status).To(Equal(wire.ClusterStatusInsufficient), "as every new cluster")
+	do("GET", "/clusters/"+cluster.ID, nil, &cluster, 200)
 	g.Expect(cluster.Status).To(Equal(wire.ClusterStatusPendingForInput))
 	g.Expect(cluster.StatusInfo).To(ContainSubstring("base_dns_domain"))
 	do("PATCH", "/clusters/"+cluster.ID, wire.V2ClusterUpdateParams{BaseDNSDomain: new("example")}, &cluster, 201)
