@@ -117,7 +117,7 @@ var refreshRules = []rule{
 	},
 
 	{Trigger: Refresh, From: one(known), To: preparing, When: []guard{roleValid, reachable, clusterPreparing}, Info: "Running the last checks before the installation"},
-	{Trigger: Refresh, From: states(one(preparing, preparingFailed, known)), To: insufficient, When: []guard{diskSpeedFailed}, Info: "The installation disk is too slow"},
+	{Trigger: Refresh, From: states(one(preparing, preparingFailed, known)), To: insufficient, When: []guard{diskSpeedFailed}, Info: "The installation disk is too slow, or could not be measured"},
 	{Trigger: Refresh, From: one(preparing), To: preparingOK, When: []guard{checksPassed, clusterPreparing}, Info: "Ready to be installed; waiting for the other hosts"},
 	{Trigger: Refresh, From: one(preparingOK), To: installing, When: []guard{clusterInstalling}, Info: "The installation starts"},
 	{

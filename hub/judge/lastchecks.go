@@ -13,11 +13,13 @@ import (
 
 // DiskCheck says what the measurement of the installation disk came to.
 func (j Judge) DiskCheck(h *store.Host, c *store.Cluster, facts *validations.HostFacts) hostmachine.Check {
-	ms, measured := validations.DiskSpeed(&h.API)
+	ms, measured, failed := validations.DiskSpeed(&h.API)
 	limit := j.NeedsOf(c, facts).DiskSpeedMs
 	switch {
 	case skipsDiskCheck(h, facts.Inventory):
 		return hostmachine.Passed
+	case failed:
+		return hostmachine.Failed
 	case !measured:
 		return hostmachine.Unknown
 	case limit > 0 && ms > limit:
@@ -35,17 +37,18 @@ func skipsDiskCheck(h *store.Host, inventory *wire.Inventory) bool {
 	return inventory != nil && inventory.Boot != nil && inventory.Boot.DeviceType == wire.BootDeviceTypePersistent
 }
 
-// ImageCheck says whether the host could pull what an installation needs. c may be nil.
+// ImageCheck says whether the host could pull what an installation needs: it has reported
+// on images, and none of them has failed. Agents name them as they see fit. c may be nil.
 func (j Judge) ImageCheck(h *store.Host, c *store.Cluster) hostmachine.Check {
-	status := ImageResults(h)
-	check := hostmachine.Passed
-	for _, image := range j.ImagesOf(c).ToCheck() {
-		switch result, known := status[image]; {
-		case !known:
-			check = hostmachine.Unknown
-		case result.Result == wire.ContainerImageAvailabilityResultFailure:
+	if len(j.ImagesOf(c).ToCheck()) == 0 {
+		return hostmachine.Passed
+	}
+	check := hostmachine.Unknown
+	for _, image := range ImageResults(h) {
+		if validations.ImageFailed(image) {
 			return hostmachine.Failed
 		}
+		check = hostmachine.Passed
 	}
 	return check
 }

@@ -1,6 +1,8 @@
 package reports
 
 import (
+	"cmp"
+
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
@@ -20,6 +22,7 @@ func storeInventory(w *settle.Work, host *store.Host, reply wire.StepReply) erro
 	if err := bounded(&inventory); err != nil {
 		return err
 	}
+	nameDisks(&inventory)
 	if !inventoryWelcome(host.API.Status) {
 		return nil // the disks are being written; what the host was before is what counts
 	}
@@ -61,6 +64,18 @@ func bounded(inventory *wire.Inventory) error {
 		}
 	}
 	return nil
+}
+
+// nameDisks gives disks the path that an agent has left out: by their name, or else their
+// id. An installation disk without either is none.
+func nameDisks(inventory *wire.Inventory) {
+	for i := range inventory.Disks {
+		d := &inventory.Disks[i]
+		if d.Path == "" && d.Name != "" {
+			d.Path = "/dev/" + d.Name
+		}
+		d.Path = cmp.Or(d.Path, d.ID)
+	}
 }
 
 // chooseDisk keeps a disk that was chosen by somebody; otherwise it takes the

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/polls"
 	"github.com/ironflow/ironflow/hub/refusal"
@@ -180,15 +182,19 @@ func storeTimeSources(w *settle.Work, host *store.Host, reply wire.StepReply) er
 	return nil
 }
 
-// storeDiskSpeed keeps a measurement by disk. No output means that a
-// measurement is still running.
+// storeDiskSpeed keeps a measurement by disk. No output means that a measurement is still
+// running. One that went wrong is one, too: of the disk that the host was told to measure,
+// where it does not say.
 func storeDiskSpeed(w *settle.Work, host *store.Host, reply wire.StepReply) error {
 	if reply.Output == "" && reply.ExitCode == 0 {
 		return nil
 	}
 	var found wire.DiskSpeedCheckResponse
-	if err := decode(reply, &found); err != nil {
+	if err := decode(reply, &found); err != nil && reply.ExitCode == 0 {
 		return err
+	}
+	if reply.ExitCode != 0 {
+		found.Path = cmp.Or(found.Path, instructions.BootDevice(&host.API))
 	}
 	infos := map[string]wire.DiskInfo{}
 	if host.API.DisksInfo != "" && json.Unmarshal([]byte(host.API.DisksInfo), &infos) != nil {
@@ -199,7 +205,7 @@ func storeDiskSpeed(w *settle.Work, host *store.Host, reply wire.StepReply) erro
 	}
 	infos[found.Path] = wire.DiskInfo{
 		ID: found.Path, Path: found.Path,
-		DiskSpeed: &wire.DiskSpeed{ExitCode: reply.ExitCode, SpeedMs: found.IoSyncDuration, Tested: reply.ExitCode == 0},
+		DiskSpeed: &wire.DiskSpeed{ExitCode: reply.ExitCode, SpeedMs: found.IoSyncDuration, Tested: true},
 	}
 	host.API.DisksInfo = unit.Text(infos)
 	w.Touch(host, store.ChangedHost)
@@ -266,7 +272,9 @@ func storeImages(w *settle.Work, host *store.Host, reply wire.StepReply) error {
 		if len(image.Name) > maxImageName {
 			return refusal.BadRequest("an image's name has %d bytes, more than %d", len(image.Name), maxImageName)
 		}
-		if old, known := status[image.Name]; !known || old.Result != image.Result {
+		old, known := status[image.Name]
+		image = lastResult(old, image)
+		if !known || old.Result != image.Result {
 			status[image.Name] = image
 			changed = append(changed, image)
 		}
@@ -298,6 +306,17 @@ func tellImage(w *settle.Work, host *store.Host, image wire.ContainerImageAvaila
 		"image_status": image.Name, "result": image.Result,
 		"info": fmt.Sprintf("%.0f bytes in %.1f s, %.1f MB/s", image.SizeBytes, image.Time, image.DownloadRate),
 	})
+}
+
+// lastResult is the result of a check with the figures of the first pull that succeeded:
+// whoever looks for an image that is there already pulls nothing, and has none.
+func lastResult(old, found wire.ContainerImageAvailability) wire.ContainerImageAvailability {
+	if old.SizeBytes > 0 || old.Time > 0 || old.DownloadRate > 0 {
+		found.SizeBytes, found.Time, found.DownloadRate = old.SizeBytes, old.Time, old.DownloadRate
+	} else if found.Result == wire.ContainerImageAvailabilityResultFailure {
+		found.SizeBytes, found.Time, found.DownloadRate = 0, 0, 0
+	}
+	return found
 }
 
 // FirstLine is what people are shown of an error: agents put the reason first.

@@ -285,8 +285,14 @@ func (h *machine) tell(t *testing.T, agent *testhub.Caller) {
 // host reads a host with its validations by id.
 func (p *played) host(t *testing.T, n int) (wire.Host, map[string]validations.Result) {
 	t.Helper()
+	return p.read(t, "/infra-envs/"+p.hosts[n].InfraEnvID+"/hosts/"+p.hosts[n].HostID)
+}
+
+// read reads a host by its path.
+func (p *played) read(t *testing.T, path string) (wire.Host, map[string]validations.Result) {
+	t.Helper()
 	var h wire.Host
-	code, raw := p.user.Do(t, http.MethodGet, "/infra-envs/"+p.hosts[n].InfraEnvID+"/hosts/"+p.hosts[n].HostID, nil, &h)
+	code, raw := p.user.Do(t, http.MethodGet, path, nil, &h)
 	NewWithT(t).Expect(code).To(Equal(http.StatusOK), raw)
 	return h, byID(t, h.ValidationsInfo)
 }

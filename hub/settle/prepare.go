@@ -9,6 +9,7 @@ import (
 	"github.com/ironflow/ironflow/hub/roles"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
+	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -34,11 +35,12 @@ func (w *Work) prepare(c *store.Cluster) error {
 	return w.Want(prepareJob, c.API.ID)
 }
 
-// forgetFailedImages has images that could not be pulled the last time checked again.
+// forgetFailedImages has images that could not be pulled the last time, or not in time,
+// checked again.
 func (w *Work) forgetFailedImages(h *store.Host) {
 	kept := judge.ImageResults(h)
 	maps.DeleteFunc(kept, func(_ string, image wire.ContainerImageAvailability) bool {
-		return image.Result == wire.ContainerImageAvailabilityResultFailure
+		return validations.ImageFailed(image)
 	})
 	if h.API.ImagesStatus != "" {
 		h.API.ImagesStatus = unit.Text(kept)

@@ -29,6 +29,8 @@ func diskFast(in HostInput) verdict {
 	switch {
 	case in.unread(theDisks):
 		return unreadable(theDisks)
+	case in.notMeasurable():
+		return fail("The speed of the installation disk could not be measured; choose another disk, or have it measured again once the agent's log says why")
 	case !measured:
 		return pass("The speed of the installation disk has not been measured")
 	case in.Needs.DiskSpeedMs > 0 && ms > in.Needs.DiskSpeedMs:
@@ -37,24 +39,40 @@ func diskFast(in HostInput) verdict {
 	return pass("The installation disk syncs in %d ms", ms)
 }
 
-func (f *HostFacts) speed() (ms int64, measured bool) {
+// measurement is that of the installation disk; nil before it was tried.
+func (f *HostFacts) measurement() *wire.DiskSpeed {
 	for _, info := range f.Disks {
 		if info.DiskSpeed != nil && info.DiskSpeed.Tested && info.Path != "" &&
 			slices.Contains([]string{f.Host.InstallationDiskID, f.Host.InstallationDiskPath}, info.Path) {
-			return info.DiskSpeed.SpeedMs, true
+			return info.DiskSpeed
 		}
 	}
-	return 0, false
+	return nil
 }
 
-// DiskSpeed returns the measured speed of the host's installation disk, in
-// milliseconds for one sync.
-func DiskSpeed(h *wire.Host) (ms int64, measured bool) {
-	f := HostFacts{Host: h}
-	if json.Unmarshal([]byte(h.DisksInfo), &f.Disks) != nil {
+func (f *HostFacts) speed() (ms int64, measured bool) {
+	m := f.measurement()
+	if m == nil || m.ExitCode != 0 {
 		return 0, false
 	}
-	return f.speed()
+	return m.SpeedMs, true
+}
+
+// notMeasurable tells that the measurement itself went wrong.
+func (f *HostFacts) notMeasurable() bool {
+	m := f.measurement()
+	return m != nil && m.ExitCode != 0
+}
+
+// DiskSpeed returns the measured speed of the host's installation disk, in milliseconds
+// for one sync; failed tells that the measurement itself went wrong.
+func DiskSpeed(h *wire.Host) (ms int64, measured, failed bool) {
+	f := HostFacts{Host: h}
+	if json.Unmarshal([]byte(h.DisksInfo), &f.Disks) != nil {
+		return 0, false, false
+	}
+	ms, measured = f.speed()
+	return ms, measured, f.notMeasurable()
 }
 
 func disksHaveUUID(in HostInput) verdict {

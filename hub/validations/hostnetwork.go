@@ -109,6 +109,9 @@ func ntpSynced(in HostInput) verdict {
 	if in.unread(theTimeSources) {
 		return unreadable(theTimeSources)
 	}
+	if in.Host.NTPSources == "" && in.Inventory == nil {
+		return wait("Waiting for the host's time sources")
+	}
 	synced := slices.ContainsFunc(in.TimeSources, func(s wire.NTPSource) bool { return s.SourceState == wire.SourceStateSynced })
 	return passIf(synced, "The host is in step with a time source",
 		"The host is not in step with any time source; give the cluster or the infra-env an NTP source that it reaches")
@@ -149,18 +152,34 @@ func clockNear(in HostInput) verdict {
 	return pass("The host's clock agrees with the hub's")
 }
 
+// slowestPull is the least rate of a pull, in megabytes a second: below it, an installation
+// does not end within its limits.
+const slowestPull = 0.001
+
+// ImageFailed tells that an image could not be pulled, or too slowly. One that was there
+// already has no size.
+func ImageFailed(image wire.ContainerImageAvailability) bool {
+	return image.Result == wire.ContainerImageAvailabilityResultFailure || image.SizeBytes > 0 && image.DownloadRate < slowestPull
+}
+
 func imagesAvailable(in HostInput) verdict {
 	if in.unread(theImages) {
 		return unreadable(theImages)
 	}
-	var failed []string
+	var failed, slow []string
 	for name, image := range in.Images {
-		if image.Result == wire.ContainerImageAvailabilityResultFailure {
+		switch {
+		case image.Result == wire.ContainerImageAvailabilityResultFailure:
 			failed = append(failed, name)
+		case ImageFailed(image):
+			slow = append(slow, name)
 		}
 	}
 	slices.Sort(failed)
+	slices.Sort(slow)
 	switch {
+	case len(slow) > 0 && len(failed) == 0:
+		return fail("Images are pulled too slowly: %s; mend the way to the registry, or mirror them nearby", list(slow))
 	case len(failed) > 0:
 		return fail("Images cannot be pulled: %s; mend the way to the registry, its certificate or the pull secret", list(failed))
 	case len(in.Images) == 0:

@@ -24,11 +24,11 @@ var networkRows = []HostRow{
 		Checks: "an IPv4 or IPv6 default route with a gateway", Do: "correct the host's network settings or its DHCP server",
 	},
 	{
-		ID: wire.HostValidationIDNTPSynced, Category: network, Group: Warning, When: inCluster, NeedsInventory: true, check: ntpSynced,
+		ID: wire.HostValidationIDNTPSynced, Category: network, Group: Warning, When: inCluster, check: ntpSynced,
 		Checks: "the host follows a time source", Do: "give the cluster or the infra-env an NTP source that the host reaches",
 	},
 	{
-		ID: wire.HostValidationIDTimeSyncedBetweenHostAndService, Category: network, Group: Other, When: anyHost, NeedsInventory: true, check: clockNear,
+		ID: wire.HostValidationIDTimeSyncedBetweenHostAndService, Category: network, Group: Other, When: anyHost, check: clockNear,
 		Checks: "the host's clock is at most 20 minutes behind and 1 hour ahead of the hub's", Do: "set the host's clock, or give it a time source",
 	},
 	{
