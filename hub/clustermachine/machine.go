@@ -14,6 +14,8 @@ const (
 	Prepare       = "PrepareForInstallation"
 	ToAddingHosts = "TransformClusterToAddingHosts"
 	Refresh       = "RefreshStatus"
+	// GiveUp is the word of a program inside the cluster that it does not come up.
+	GiveUp = "CompleteInstallation"
 )
 
 // Effects that a decision may ask for.
@@ -110,6 +112,7 @@ var installRules = []rule{
 	{Trigger: Refresh, From: one(pendingUser), To: failed, When: []guard{installOver}, Info: "The installation took longer than 24 hours"},
 	{Trigger: Refresh, From: one(installing, finalizing), To: failed, When: []guard{installOver, softTimeouts}, Info: "The installation took longer than 24 hours"},
 	{Trigger: Refresh, From: one(finalizing), To: failed, When: []guard{finalizeOver, rules.Not(softTimeouts)}, Info: "The cluster did not come up in time"},
+	{Trigger: GiveUp, From: one(finalizing), To: failed, Info: "The program inside the cluster says that it does not come up"},
 	{Trigger: Refresh, From: one(finalizing), To: rules.Same, When: []guard{stageOver}, Effects: []string{FlagStage}},
 	{Trigger: Refresh, From: one(installing, finalizing), To: pendingUser, When: []guard{hostWaits}, Info: "A host waits for a person, see its status"},
 	{Trigger: Refresh, From: one(pendingUser), To: finalizing, When: []guard{rules.Not(hostWaits), enough, inside}, Info: waitingInside},

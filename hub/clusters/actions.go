@@ -116,7 +116,7 @@ func (r *Registry) DeleteCluster(ctx context.Context, id string) error {
 				return err
 			}
 		}
-		if err := w.ClusterEvent(c, "cluster_deregistered", wire.EventSeverityInfo, "removed", nil); err != nil {
+		if err := tellRemoval(w, c); err != nil {
 			return err
 		}
 		w.ForgetCluster(c)

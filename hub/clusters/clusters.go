@@ -23,11 +23,13 @@ func NewRegistry(units *settle.Units) *Registry { return &Registry{units} }
 // New makes a cluster that is not stored yet.
 func New(w *settle.Work, id string) *store.Cluster {
 	return &store.Cluster{API: wire.Cluster{
-		ID: id, Kind: wire.ClusterKindCluster, Href: "/api/assisted-install/v2/clusters/" + id,
+		ID: id, Kind: wire.ClusterKindCluster, Href: href(id),
 		Status: wire.ClusterStatusInsufficient, StatusInfo: "Waiting for hosts", StatusUpdatedAt: w.At(),
 		CreatedAt: w.Now, UpdatedAt: w.Now, Hyperthreading: wire.ClusterHyperthreadingAll,
 	}}
 }
+
+func href(id string) string { return "/api/assisted-install/v2/clusters/" + id }
 
 var clusterNameForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 
@@ -120,6 +122,7 @@ func (r *Registry) UpdateCluster(ctx context.Context, id string, p wire.V2Cluste
 		}
 		before := c.API
 		changeCluster(&c.API, p)
+		followPlatform(&c.API, before, p)
 		if err := switchDHCP(c, before, p); err != nil {
 			return err
 		}

@@ -89,12 +89,12 @@ func (r *Registry) Credentials(ctx context.Context, clusterID string) (wire.Cred
 // SetIngressCertificate takes the certificate of the cluster's routes, in PEM, and
 // adds it to the cluster's kubeconfig. Once it is there, it stays.
 func (r *Registry) SetIngressCertificate(ctx context.Context, clusterID, certificate string) error {
-	if block, _ := pem.Decode([]byte(certificate)); block == nil || block.Type != "CERTIFICATE" {
-		return refusal.BadRequest("the body is not a certificate in PEM")
-	}
 	c, err := r.Cluster(ctx, clusterID, false)
 	if err != nil {
 		return err
+	}
+	if block, _ := pem.Decode([]byte(certificate)); block == nil || block.Type != "CERTIFICATE" {
+		return refusal.BadRequest("the body is not a certificate in PEM")
 	}
 	if c.Status != wire.ClusterStatusFinalizing && c.Status != wire.ClusterStatusInstalled {
 		return refusal.BadRequest("cluster %s is %s; the certificate of its routes is taken when it is finalizing or installed", c.Name, c.Status)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/ironflow/ironflow/hub/clustermachine"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
@@ -71,9 +73,7 @@ func (r *Registry) ReportOperator(ctx context.Context, clusterID string, p wire.
 	if !slices.Contains(operatorStatuses, p.Status) {
 		return refusal.BadRequest("status %.40q: want failed, progressing or available", p.Status)
 	}
-	if len(p.StatusInfo) > maxStatusInfo {
-		p.StatusInfo = p.StatusInfo[:maxStatusInfo]
-	}
+	p.StatusInfo = clipped(p.StatusInfo)
 	_, err := r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
 		i := slices.IndexFunc(c.API.MonitoredOperators, func(o wire.MonitoredOperator) bool { return o.Name == p.Name })
 		if i < 0 {
@@ -98,7 +98,8 @@ func (r *Registry) ReportOperator(ctx context.Context, clusterID string, p wire.
 
 // CompleteInstallation is how a program inside a cluster says that it is at its end. For
 // a cluster without a release that is the end. For one with a release the hub decides by
-// what was reported of its operators. A failure is put on the timeline.
+// what was reported of its operators. A cluster that is finalizing fails with a failure, unless
+// that is one of operators that it can do without: that is put on the timeline.
 func (r *Registry) CompleteInstallation(ctx context.Context, clusterID string, p wire.CompletionParams) (wire.Cluster, error) {
 	return r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
 		if c.API.Status != wire.ClusterStatusInstalled && !slices.Contains(comingUp, c.API.Status) {
@@ -111,7 +112,25 @@ func (r *Registry) CompleteInstallation(ctx context.Context, clusterID string, p
 			}
 			return nil
 		}
-		return w.ClusterEvent(c, "cluster_degraded_OLM_operators_failed", wire.EventSeverityWarning, "some of its operators failed: "+p.ErrorInfo,
-			unit.Props{"failed_operators": p.ErrorInfo})
+		if c.API.Status == wire.ClusterStatusFinalizing && !optionalFailed(c) {
+			return w.TriggerClusterFor(c, clustermachine.GiveUp, clipped(p.ErrorInfo))
+		}
+		return w.ClusterEvent(c, "cluster_degraded_OLM_operators_failed", wire.EventSeverityWarning, "some of its operators failed: "+clipped(p.ErrorInfo),
+			unit.Props{"failed_operators": clipped(p.ErrorInfo)})
 	})
+}
+
+// optionalFailed tells that an operator failed that the cluster runs without.
+func optionalFailed(c *store.Cluster) bool {
+	return slices.ContainsFunc(c.API.MonitoredOperators, func(o wire.MonitoredOperator) bool {
+		return o.OperatorType == wire.OperatorTypeOlm && o.Status == wire.OperatorStatusFailed
+	})
+}
+
+// clipped bounds a text of a program inside a cluster.
+func clipped(text string) string {
+	if len(text) > maxStatusInfo {
+		text = strings.ToValidUTF8(text[:maxStatusInfo], "")
+	}
+	return text
 }

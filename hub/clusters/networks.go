@@ -23,6 +23,9 @@ const (
 // address family of the machine networks and virtual addresses; IPv4 when there
 // are none. A single node brings its own network.
 func defaultNetworks(c *store.Cluster) {
+	if isNone(c.API.Platform) && c.API.UserManagedNetworking == nil {
+		c.API.UserManagedNetworking = new(true)
+	}
 	if c.API.OpenshiftVersion == "" {
 		return
 	}
@@ -56,6 +59,21 @@ func defaultNetworks(c *store.Cluster) {
 		if v6 {
 			c.API.ServiceNetworks = append(c.API.ServiceNetworks, wire.ServiceNetwork{CIDR: defaultServiceNetwork6})
 		}
+	}
+}
+
+// isNone tells that the platform manages nothing: what is not the user's then is nobody's.
+func isNone(p *wire.Platform) bool { return p != nil && p.Type == wire.PlatformTypeNone }
+
+// followPlatform has the network be the user's together with platform none, where the
+// user says nothing else.
+func followPlatform(c *wire.Cluster, before wire.Cluster, p wire.V2ClusterUpdateParams) {
+	switch {
+	case p.Platform == nil || p.UserManagedNetworking != nil:
+	case isNone(c.Platform):
+		c.UserManagedNetworking = new(true)
+	case isNone(before.Platform):
+		c.UserManagedNetworking = new(false)
 	}
 }
 

@@ -7,25 +7,29 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"time"
 
 	"github.com/ironflow/ironflow/hub/filestore"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/store"
 )
 
-// Bundle is all logs of a cluster: its own and those of its hosts. They are read while
-// they are sent, one after the other.
+// Bundle is all logs of a cluster: its own and those of its hosts, which are read while
+// they are sent, one after the other; and what the hub knows of the cluster, see [Folder.records].
 type Bundle struct {
 	folder *Folder
-	// names are the files by their names in the bundle.
+	// files are those of the file store.
 	files []bundled
+	// records are what the hub has of the cluster.
+	records []recorded
+	at      time.Time
 }
 
 type bundled struct{ name, inBundle string }
 
-// AllLogs finds the archives of a cluster and its hosts; without any it is refused with 404.
+// AllLogs finds the archives of a cluster and its hosts, and gathers the records.
 func (d *Folder) AllLogs(ctx context.Context, clusterID string) (*Bundle, error) {
-	if _, err := d.cluster(ctx, clusterID); err != nil {
+	records, at, err := d.records(ctx, clusterID)
+	if err != nil {
 		return nil, err
 	}
 	candidates := []bundled{{clusterLogs(clusterID), "controller.tar.gz"}}
@@ -47,7 +51,7 @@ func (d *Folder) AllLogs(ctx context.Context, clusterID string) (*Bundle, error)
 			break
 		}
 	}
-	b := &Bundle{folder: d}
+	b := &Bundle{folder: d, records: records, at: at}
 	for _, f := range candidates {
 		switch _, err := d.store.Stat(ctx, f.name); {
 		case errors.Is(err, fs.ErrNotExist):
@@ -56,9 +60,6 @@ func (d *Folder) AllLogs(ctx context.Context, clusterID string) (*Bundle, error)
 		default:
 			b.files = append(b.files, f)
 		}
-	}
-	if len(b.files) == 0 {
-		return nil, refusal.NotFound("no logs were collected")
 	}
 	return b, nil
 }
@@ -73,6 +74,14 @@ func (b *Bundle) Write(ctx context.Context, to io.Writer) error {
 	for _, f := range b.files {
 		if err := b.add(ctx, archive, f); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("logs %s: %w", f.inBundle, err)
+		}
+	}
+	for _, r := range b.records {
+		if err := archive.WriteHeader(&tar.Header{Name: r.name, Mode: 0o600, Size: int64(len(r.content)), ModTime: b.at}); err != nil {
+			return err
+		}
+		if _, err := archive.Write(r.content); err != nil {
+			return err
 		}
 	}
 	return archive.Close()

@@ -39,7 +39,7 @@ const maxVersion = 512
 // RegisterHost notes a host whose agent has started, and answers what the agent
 // needs to go on. A known host starts over as far as its status allows; a host
 // that the hub must not touch again is refused with 403 or 409, a new one of a cluster
-// that is closed for now with 503.
+// that is closed for now with 503, or with 409 where no agent asks.
 func (f *Fleet) RegisterHost(ctx context.Context, r Registration) (wire.HostRegistrationResponse, error) {
 	if uuid.Validate(r.HostID) != nil {
 		return wire.HostRegistrationResponse{}, refusal.BadRequest("host_id %.40q is not a UUID", r.HostID)
@@ -143,7 +143,7 @@ func newHost(w *settle.Work, env *store.InfraEnv, r Registration) (*store.Host, 
 		return nil, err
 	}
 	if !slices.Contains(clustermachine.Open, c.API.Status) {
-		return nil, closed(c)
+		return nil, closed(r, c)
 	}
 	join(host, c)
 	return host, nil

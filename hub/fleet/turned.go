@@ -11,8 +11,12 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// closed puts off a host of a cluster that is being installed: agents ask again.
-func closed(c *store.Cluster) error {
+// closed puts off a host of a cluster that is being installed: agents ask again. Those of the
+// existing kind stop for ever at 409, which other clients know for it.
+func closed(r Registration, c *store.Cluster) error {
+	if r.AgentVersion == "" { // each agent says its own
+		return refusal.Conflict("cluster %s takes no new hosts: it is %s; register the host again once the cluster is installed and takes more, or is reset", c.API.Name, c.API.Status)
+	}
 	return refusal.Later("cluster %s takes no new hosts: it is %s; the host asks again until the cluster is installed and takes more, or is reset", c.API.Name, c.API.Status)
 }
 

@@ -220,7 +220,11 @@ func clusterFile(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := r.hub.ClusterFile(r.Context(), id, r.URL.Query().Get("file_name"))
+	name := r.URL.Query().Get("file_name")
+	if name == "kubeconfig" || name == "kubeconfig-noingress" { // older clients ask here
+		return r.credentialsFile(id, name)
+	}
+	f, err := r.hub.ClusterFile(r.Context(), id, name)
 	return &file{name: f.Name, raw: f.Content}, err
 }
 

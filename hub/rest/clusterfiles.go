@@ -120,8 +120,11 @@ func downloadCredentials(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := r.URL.Query().Get("file_name")
-	raw, err := r.hub.CredentialsFile(r.Context(), id, name)
+	return r.credentialsFile(id, r.URL.Query().Get("file_name"))
+}
+
+func (r *request) credentialsFile(clusterID, name string) (any, error) {
+	raw, err := r.hub.CredentialsFile(r.Context(), clusterID, name)
 	return &file{name: name, raw: raw}, err
 }
 

@@ -30,6 +30,10 @@ func createCluster(r *request) (any, error) {
 // release fills in the release image of the version that is asked for. A hub without a
 // list of releases takes any version; so does one that is told the image.
 func (r *request) release(p *wire.ClusterCreateParams) error {
+	several := strings.HasSuffix(p.OpenshiftVersion, forSeveral) || strings.HasSuffix(p.OcpReleaseImage, forSeveral)
+	if several {
+		p.CPUArchitecture = wire.ClusterCPUArchitectureMulti
+	}
 	catalog, err := r.catalog()
 	if err != nil || len(catalog.Images) == 0 || p.OcpReleaseImage != "" || p.OpenshiftVersion == "" {
 		return err
@@ -41,15 +45,53 @@ func (r *request) release(p *wire.ClusterCreateParams) error {
 			strings.Join(slices.Sorted(maps.Keys(catalog.Versions("", false))), ", "))
 	}
 	p.OcpReleaseImage, p.OpenshiftVersion = image.URL, image.Version
+	if image.CPUArchitecture == wire.ReleaseImageCPUArchitectureMulti {
+		p.CPUArchitecture = cmp.Or(p.CPUArchitecture, wire.ClusterCPUArchitectureMulti)
+	}
 	return nil
 }
+
+// forSeveral ends the version, or the tag, of a release for machines of several architectures.
+const forSeveral = "-multi"
 
 func listClusters(r *request) (any, error) {
 	withHosts, err := r.flag("with_hosts")
 	if err != nil {
 		return nil, err
 	}
-	return r.clusters(withHosts), nil
+	own, err := r.optionalID("openshift_cluster_id")
+	if err != nil {
+		return nil, err
+	}
+	removed, err := r.removedToo()
+	if err != nil {
+		return nil, err
+	}
+	all := r.clusters(withHosts, own)
+	if removed {
+		gone, err := r.hub.RemovedClusters(r.Context(), "")
+		if err != nil {
+			return nil, err
+		}
+		all = all.and(gone, own)
+	}
+	return all, nil
+}
+
+// headerRemoved asks for clusters that were removed, too.
+const headerRemoved = "get_unregistered_clusters"
+
+// removedToo reads the header that asks for clusters that were removed, too.
+func (r *request) removedToo() (bool, error) {
+	text := r.Header.Get(headerRemoved)
+	if text == "" {
+		return false, nil
+	}
+	v, err := strconv.ParseBool(text)
+	if err != nil {
+		return false, bad("header %s %q is neither true nor false", headerRemoved, clip(text))
+	}
+	return v, nil
 }
 
 func getCluster(r *request) (any, error) {
@@ -61,7 +103,21 @@ func getCluster(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.hub.Cluster(r.Context(), id, !bare)
+	removed, err := r.removedToo()
+	if err != nil {
+		return nil, err
+	}
+	c, err := r.hub.Cluster(r.Context(), id, !bare)
+	if removed && service.IsNotFound(err) {
+		gone, err := r.hub.RemovedClusters(r.Context(), id)
+		if err != nil {
+			return nil, err
+		}
+		if len(gone) > 0 {
+			return gone[0], nil
+		}
+	}
+	return c, err
 }
 
 func updateCluster(r *request) (any, error) {
@@ -258,8 +314,10 @@ func eventFilter(r *request) (store.EventFilter, error) {
 	return f, nil
 }
 
-func componentVersions(*request) (any, error) {
-	return wire.ListVersions{ReleaseTag: version.Release(), Versions: wire.Versions{"ironflow": version.Release()}}, nil
+func componentVersions(r *request) (any, error) {
+	versions := r.hub.Components()
+	versions["ironflow"], versions["assisted-installer-service"] = version.Release(), version.Release()
+	return wire.ListVersions{ReleaseTag: version.Release(), Versions: versions}, nil
 }
 
 func managedDomains(*request) (any, error) { return wire.ListManagedDomains{}, nil }

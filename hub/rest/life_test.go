@@ -237,6 +237,9 @@ func TestFinalizing(t *testing.T) {
 	g.Expect(status()).To(Equal("finalizing"), "the certificate of the routes is missing")
 
 	g.Expect(user.do("GET", cluster+"/downloads/credentials?file_name=kubeconfig", "", 200)).To(Equal(kubeconfig))
+	for _, call := range []string{"credentials", "files"} {
+		g.Expect(inside.do("GET", cluster+"/downloads/"+call+"?file_name=kubeconfig", "", 200)).To(Equal(kubeconfig), "both calls are in use")
+	}
 	inside.do("POST", cluster+"/uploads/ingress-cert", `"no certificate"`, 400)
 	for range 2 { // it may be sent again
 		inside.do("POST", cluster+"/uploads/ingress-cert", `"`+strings.ReplaceAll(certificate, "\n", "\\n")+`"`, 201)

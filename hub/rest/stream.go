@@ -138,8 +138,9 @@ func (r *request) name(page []wire.Host, see func(wire.Host) any) error {
 	return err
 }
 
-// clusters reads all clusters page by page, with their hosts when wanted.
-func (r *request) clusters(withHosts bool) list {
+// clusters reads all clusters page by page, with their hosts when wanted. own is the id that
+// a cluster has given itself, of the only one that is wanted; empty for all.
+func (r *request) clusters(withHosts bool, own string) list {
 	return pages(func(last *wire.Cluster) ([]wire.Cluster, error) {
 		filter := store.ClusterFilter{Limit: pageSize}
 		if last != nil {
@@ -147,7 +148,10 @@ func (r *request) clusters(withHosts bool) list {
 		}
 		return r.hub.Clusters(r.Context(), filter)
 	}, func(c wire.Cluster) (any, error) {
-		if !withHosts {
+		switch {
+		case own != "" && c.OpenshiftClusterID != own:
+			return nil, nil
+		case !withHosts:
 			return c, nil
 		}
 		whole, err := r.hub.Cluster(r.Context(), c.ID, true)
@@ -156,6 +160,23 @@ func (r *request) clusters(withHosts bool) list {
 		}
 		return whole, err
 	})
+}
+
+// and is the list with clusters behind it that were removed.
+func (l list) and(gone []wire.Cluster, own string) list {
+	return func(yield func(any, error) bool) {
+		stopped := false
+		l(func(item any, err error) bool {
+			stopped = !yield(item, err) || err != nil
+			return !stopped
+		})
+		for _, c := range gone {
+			if stopped {
+				return
+			}
+			stopped = (own == "" || c.OpenshiftClusterID == own) && !yield(c, nil)
+		}
+	}
 }
 
 // infraEnvs reads the infra-envs of a cluster, or all, page by page.

@@ -134,13 +134,23 @@ func TestClusterThatIsClosedForNow(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	token, err := s.hub.AgentToken(t.Context(), env)
 	g.Expect(err).NotTo(HaveOccurred())
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, rest.Base+"/v2/infra-envs/"+env+"/hosts", strings.NewReader(`{"host_id": "aaaaaaaa-0000-4000-8000-000000000001"}`))
-	r.Header.Set(wire.HeaderAgentToken, token)
-	w := httptest.NewRecorder()
-	api.ServeHTTP(w, r)
-	g.Expect(w.Code).To(Equal(503), w.Body.String())
-	g.Expect(w.Header().Get("Retry-After")).NotTo(BeEmpty())
-	g.Expect(w.Body.String()).To(ContainSubstring("takes no new hosts: it is finalizing"))
+	for _, tc := range []struct {
+		body, header string
+		want         int
+	}{
+		{`{"host_id":"aaaaaaaa-0000-4000-8000-000000000001","discovery_agent_version":"registry.example/agent:1"}`, "", 503},
+		{`{"host_id":"aaaaaaaa-0000-4000-8000-000000000001"}`, "registry.example/agent:1", 503},
+		{`{"host_id":"aaaaaaaa-0000-4000-8000-000000000001"}`, "", 409}, // who says that it is no agent knows this code
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, rest.Base+"/v2/infra-envs/"+env+"/hosts", strings.NewReader(tc.body))
+		r.Header.Set(wire.HeaderAgentToken, token)
+		r.Header.Set(wire.HeaderAgentVersion, tc.header)
+		w := httptest.NewRecorder()
+		api.ServeHTTP(w, r)
+		g.Expect(w.Code).To(Equal(tc.want), w.Body.String())
+		g.Expect(w.Header().Get("Retry-After") != "").To(Equal(tc.want == 503))
+		g.Expect(w.Body.String()).To(ContainSubstring("takes no new hosts: it is finalizing"))
+	}
 }
 
 // TestBodyThatDoesNotArriveInTime: an agent drops a reply that is answered with

@@ -43,7 +43,7 @@ func (w *world) clusterStatus() string {
 func TestHostJoinsAnInstalledCluster(t *testing.T) {
 	w := shared(t, from(&played{}), service.ClusterSpec{})
 	w.installing(hostA)
-	_, err := w.RegisterHost(w.ctx, service.Registration{InfraEnvID: envID, HostID: hostB})
+	_, err := w.RegisterHost(w.ctx, service.Registration{InfraEnvID: envID, HostID: hostB, AgentVersion: "registry.example/agent:1"})
 	w.Expect(service.Code(err)).To(Equal(503), "a cluster that is being installed takes no new hosts for now")
 	w.Expect(w.stage(hostA, wire.HostStageDone)).To(Succeed())
 	w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusInstalled))

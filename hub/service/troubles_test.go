@@ -492,6 +492,15 @@ func (w *world) stageTimedOut() bool {
 
 func TestClustersThatDoNotComeUp(t *testing.T) {
 	scenes{
+		"and say so": func(t *testing.T) {
+			w := comingUp(t, service.Timers{})
+			_, err := w.CompleteInstallation(w.ctx, sharedCluster, wire.CompletionParams{ErrorInfo: "its API never answered"})
+			w.Expect(err).NotTo(HaveOccurred())
+			c, err := w.Cluster(w.ctx, sharedCluster, false)
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(c.Status).To(Equal(wire.ClusterStatusError))
+			w.Expect(c.StatusInfo).To(HaveSuffix("does not come up: its API never answered"))
+		},
 		"at all": func(t *testing.T) {
 			w := comingUp(t, service.Timers{})
 			pass(4*time.Hour + 50*time.Minute)

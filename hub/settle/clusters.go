@@ -13,6 +13,11 @@ import (
 
 // TriggerCluster asks the cluster machine and applies its decision.
 func (w *Work) TriggerCluster(c *store.Cluster, trigger string) error {
+	return w.TriggerClusterFor(c, trigger, "")
+}
+
+// TriggerClusterFor does the same for a reason, which becomes part of the status text.
+func (w *Work) TriggerClusterFor(c *store.Cluster, trigger, reason string) error {
 	g, err := w.group(c)
 	if err != nil {
 		return err
@@ -22,7 +27,7 @@ func (w *Work) TriggerCluster(c *store.Cluster, trigger string) error {
 	if err != nil {
 		return err
 	}
-	return w.applyCluster(c, decision, "")
+	return w.applyCluster(c, decision, reason)
 }
 
 // refreshCluster looks at the cluster again and reports whether its status changed.
@@ -125,6 +130,9 @@ func (w *Work) clusterEffect(c *store.Cluster, effect string) error {
 		c.API.LogsInfo, c.API.ControllerLogsStartedAt, c.API.ControllerLogsCollectedAt = "", wire.DateTime{}, wire.DateTime{}
 		return w.triggerAll(c, hostmachine.ResettingPendingUserAction)
 	case clustermachine.CancelHosts:
+		if c.API.Status == wire.ClusterStatusCancelled {
+			c.API.InstallCompletedAt = w.At()
+		}
 		return w.triggerAll(c, hostmachine.Cancel)
 	case clustermachine.InstallStarted:
 		c.API.InstallStartedAt, c.Preparations = w.At(), 0

@@ -10,7 +10,7 @@ var Operations = []Operation{
 	{"TransformClusterToAddingHosts", Acts, "an installed cluster takes hosts; one of a resource does so by itself", "hub/service.TestHostJoinsAnInstalledCluster"},
 	{"TransformClusterToDay2", Acts, "the same by its old name", "hub/rest.TestFinalizing"},
 	{"V2CancelInstallation", Acts, "hosts get no more orders", "hub/service.TestCancelAndReset"},
-	{"v2CompleteInstallation", Acts, "ends the installation of a cluster without a release whose program reports; with a release, a failure is an event", "hub/rest.TestAPlainClusterEndsWhenItsProgramSaysSo"},
+	{"v2CompleteInstallation", Acts, "ends the installation of a cluster without a release whose program reports; a cluster that is finalizing fails with it", "hub/rest.TestAPlainClusterEndsWhenItsProgramSaysSo"},
 	{"v2InstallCluster", Acts, "prepares the cluster and installs its hosts", "hub/rest.TestLifeOverHTTP"},
 	{"v2ResetCluster", Acts, "hosts begin anew", "hub/service.TestCancelAndReset"},
 	{"v2SetIgnoredValidations", Acts, "they are not waited for", "hub/service.TestIgnoredValidations"},
