@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/hub/input"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -106,7 +107,11 @@ func specSynced(err error) verdict {
 	case err == nil:
 		return verdict{corev1.ConditionTrue, agentv1.ReasonSyncOK, "the hub has what the spec says"}
 	case refused(err):
-		return verdict{corev1.ConditionFalse, agentv1.ReasonInputError, err.Error()}
+		message := err.Error()
+		if text, is := input.Told("host", err); is {
+			message = text
+		}
+		return verdict{corev1.ConditionFalse, agentv1.ReasonInputError, message}
 	default:
 		return verdict{corev1.ConditionFalse, agentv1.ReasonBackendError, err.Error()}
 	}

@@ -189,7 +189,7 @@ func TestSpecSyncedSaysWhyNot(t *testing.T) {
 		change  func(*agentv1.Agent)
 		message string
 	}{
-		"a name that is none": {func(a *agentv1.Agent) { a.Spec.Hostname = "Not a name" }, "host_name"},
+		"a name that is none": {func(a *agentv1.Agent) { a.Spec.Hostname = "Not a name" }, `Agent spec.hostname "Not a name": want`},
 		"a cluster that does not exist": {func(a *agentv1.Agent) {
 			a.Spec.ClusterDeploymentName = &agentv1.ClusterReference{Namespace: "site", Name: "typo"}
 		}, "ClusterDeployment site/typo does not exist: create it"},

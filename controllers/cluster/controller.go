@@ -28,6 +28,7 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/controllers/secretcache"
+	"github.com/ironflow/ironflow/hub/input"
 	"github.com/ironflow/ironflow/hub/releases"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -266,6 +267,9 @@ func hubError(err error) error {
 		}
 		return wrong("cluster %s is %s, and has something else than the objects say now of %s: put back what they said, or reset the cluster to install it anew",
 			late.Cluster, late.Status, strings.Join(paths, ", "))
+	}
+	if text, is := input.Told("cluster", err); is {
+		return wrong("%s", text)
 	}
 	if code := service.Code(err); code < http.StatusInternalServerError {
 		return reconcile.Stall("InputError", "the hub refuses the cluster: %w", err)

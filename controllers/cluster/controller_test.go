@@ -114,14 +114,14 @@ func (w *world) registered(cd *hivev1.ClusterDeployment) (*testhub.Caller, store
 func TestRecordFollowsTheResources(t *testing.T) {
 	cd := deployment()
 	w := newWorld(t, cd, install(func(a *hiveextv1.AgentClusterInstall) {
-		a.Spec.SSHPublicKey = "ssh-ed25519 AAAA"
+		a.Spec.SSHPublicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f"
 		a.Spec.Networking.MachineNetwork = []hiveextv1.MachineNetworkEntry{{CIDR: "192.0.2.0/24"}}
 	}))
 	aci := w.pass()
 	record, err := w.hub.Cluster(t.Context(), hubid.Cluster(cd), false)
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(record).To(And(
-		HaveField("Name", "prod"), HaveField("BaseDNSDomain", "lab.example"), HaveField("SSHPublicKey", "ssh-ed25519 AAAA"),
+		HaveField("Name", "prod"), HaveField("BaseDNSDomain", "lab.example"), HaveField("SSHPublicKey", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f"),
 		HaveField("ControlPlaneCount", BeEquivalentTo(1)), HaveField("MachineNetworks", HaveLen(1))))
 	w.Expect(aci.Finalizers).To(ConsistOf(Finalizer))
 	w.Expect(owner(aci)).To(Equal(cd.UID))

@@ -146,7 +146,7 @@ var examples = map[string]func(objects) error{
 	"AgentClusterInstall spec.networking.serviceNetwork":                                          spec(`{"networking":{"serviceNetwork":["172.31.0.0/16"]}}`),
 	"AgentClusterInstall spec.networking.networkType":                                             spec(`{"networking":{"networkType":"Cilium"}}`),
 	"AgentClusterInstall spec.networking.userManagedNetworking":                                   spec(`{"networking":{"userManagedNetworking":true}}`),
-	"AgentClusterInstall spec.sshPublicKey":                                                       spec(`{"sshPublicKey":"ssh-ed25519 AAAA"}`),
+	"AgentClusterInstall spec.sshPublicKey":                                                       spec(`{"sshPublicKey":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f"}`),
 	"AgentClusterInstall spec.provisionRequirements.controlPlaneAgents":                           spec(`{"provisionRequirements":{"controlPlaneAgents":3}}`),
 	"AgentClusterInstall spec.provisionRequirements.arbiterAgents":                                spec(`{"provisionRequirements":{"controlPlaneAgents":2,"arbiterAgents":1}}`),
 	"AgentClusterInstall spec.provisionRequirements.workerAgents":                                 spec(`{"provisionRequirements":{"controlPlaneAgents":1,"workerAgents":2}}`),
@@ -266,9 +266,16 @@ func TestSettingsThatAreWrongAreNamed(t *testing.T) {
 		"another source":     {annotated("ironflow.io/kubernetes-version", "v1.37.1"), "set ironflow.io/ignition-source to kubernetes"},
 		"no JSON":            {annotated("ironflow.io/ignition-source", "kubernetes", "ironflow.io/kubernetes", "{"), "annotation ironflow.io/kubernetes: want a JSON object"},
 		"an unknown setting": {annotated("ironflow.io/ignition-source", "kubernetes", "ironflow.io/kubernetes", `{"pods":1}`), `unknown field "pods"`},
-		"overrides":          {annotated("agent-install.openshift.io/install-config-overrides", "no"), "install_config_overrides: want a JSON object"},
+		"overrides":          {annotated("agent-install.openshift.io/install-config-overrides", "no"), "install-config-overrides}: want a JSON object"},
 		"an unknown check":   {annotated("agent-install.openshift.io/ignored-host-validations", "luck"), `no host validation "luck"`},
-		"no address":         {spec(`{"apiVIPs":["here"]}`), "want an IP address"},
+		"no address":         {spec(`{"apiVIPs":["here"]}`), `AgentClusterInstall spec.apiVIPs[0] "here": want an IP address`},
+		"no key":             {spec(`{"sshPublicKey":"me"}`), "AgentClusterInstall spec.sshPublicKey: line 1 is no public key"},
+		"a proxy of no kind": {spec(`{"proxy":{"httpProxy":"proxy.example"}}`), "AgentClusterInstall spec.proxy.httpProxy: want a URL"},
+		"another's network":  {spec(`{"networking":{"machineNetwork":[{"cidr":"192.0.2.7/24"}]}}`), `AgentClusterInstall spec.networking.machineNetwork[0] "192.0.2.7/24": want the network's own address`},
+		"no domain": {func(o objects) error {
+			o.cd.Spec.BaseDomain = "example.c"
+			return nil
+		}, `ClusterDeployment spec.baseDomain "example.c"`},
 		"a release by digest": {func(o objects) error {
 			o.set.Spec.ReleaseImage = "registry.example/release@sha256:aa"
 			return spec(`{"imageSetRef":{"name":"v4.20"}}`)(o)

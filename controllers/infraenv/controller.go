@@ -24,6 +24,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/controllers/secretcache"
+	"github.com/ironflow/ironflow/hub/input"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -204,6 +205,9 @@ func (r *reconciler) clusterID(ctx context.Context, env *agentv1.InfraEnv) (stri
 
 // hubError sorts the hub's refusals: what another attempt cannot change is for a person.
 func hubError(err error) error {
+	if text, is := input.Told("infra-env", err); is {
+		return reconcile.Stall(agentv1.ReasonImageCreationError, "%s", text)
+	}
 	switch service.Code(err) {
 	case http.StatusBadRequest, http.StatusConflict:
 		return reconcile.Stall(agentv1.ReasonImageCreationError, "the hub refuses the InfraEnv: %w", err)

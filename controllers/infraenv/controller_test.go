@@ -90,10 +90,22 @@ func imageCreated(env *agentv1.InfraEnv) agentv1.Condition {
 	return agentv1.Condition{}
 }
 
+// certificate is one that no program trusts for anything.
+const certificate = `-----BEGIN CERTIFICATE-----
+MIIBNDCB56ADAgECAhRNFw1bMXcGYfvdsg+bb8OMv7k46TAFBgMrZXAwDzENMAsG
+A1UEAwwEc2l0ZTAgFw0yNjExMjgyMjE2NTNaGA8yMTI2MTEwNDIyMTY1M1owDzEN
+MAsGA1UEAwwEc2l0ZTAqMAUGAytlcAMhALR1QpkpjrIdZWbXZDML6J2uOrmjd9VF
+aUVJsOakVds7o1MwUTAdBgNVHQ4EFgQUOnGWFFPO7nsbimlZWObWjOlcjTAwHwYD
+VR0jBBgwFoAUOnGWFFPO7nsbimlZWObWjOlcjTAwDwYDVR0TAQH/BAUwAwEB/zAF
+BgMrZXADQQBQm/1tSjQE4NJF5zHl9KLK64+wmXV8yfmZUac0832dyDqAd7oHCCbr
+i/80HfJwD6rGu98xVyMl2NhOEuIE8IcA
+-----END CERTIFICATE-----
+`
+
 func TestRecordFollowsTheResource(t *testing.T) {
 	w := newWorld(t, pullSecret(goodSecret), infraEnv(func(e *agentv1.InfraEnv) {
-		e.Spec.SSHAuthorizedKey = "ssh-ed25519 AAAA"
-		e.Spec.AdditionalTrustBundle, e.Spec.OSImageVersion, e.Spec.ImageType = "certificates", "4.18", "minimal-iso"
+		e.Spec.SSHAuthorizedKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f"
+		e.Spec.AdditionalTrustBundle, e.Spec.OSImageVersion, e.Spec.ImageType = certificate, "4.18", "minimal-iso"
 		e.Spec.KernelArguments = []agentv1.KernelArgument{{Operation: "append", Value: "a=b"}}
 		e.Spec.AdditionalNTPSources = []string{"ntp1.example", "ntp2.example"}
 		e.Spec.Proxy = &agentv1.Proxy{HTTPProxy: "http://proxy.example:3128"}
@@ -106,10 +118,10 @@ func TestRecordFollowsTheResource(t *testing.T) {
 	record, err := w.hub.Hub.InfraEnv(t.Context(), hubid.InfraEnv(env))
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(record).To(And(
-		HaveField("Name", "edge"), HaveField("SSHAuthorizedKey", "ssh-ed25519 AAAA"), HaveField("PullSecretSet", true),
+		HaveField("Name", "edge"), HaveField("SSHAuthorizedKey", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f"), HaveField("PullSecretSet", true),
 		HaveField("AdditionalNTPSources", "ntp1.example,ntp2.example"), HaveField("CPUArchitecture", "x86_64")))
 	w.Expect(record).To(And(
-		HaveField("AdditionalTrustBundle", "certificates"), HaveField("OpenshiftVersion", "4.18"), HaveField("Type", wire.ImageTypeMinimalISO)))
+		HaveField("AdditionalTrustBundle", certificate), HaveField("OpenshiftVersion", "4.18"), HaveField("Type", wire.ImageTypeMinimalISO)))
 	w.Expect(*record.KernelArguments).To(MatchJSON(`[{"operation":"append","value":"a=b"}]`))
 	w.Expect(*record.Proxy.HTTPProxy).To(Equal("http://proxy.example:3128"))
 
@@ -163,7 +175,7 @@ func TestImageCreatedSaysWhatIsMissing(t *testing.T) {
 			func(e *agentv1.InfraEnv) {
 				e.Spec.KernelArguments = []agentv1.KernelArgument{{Operation: "append", Value: "quiet"}, {Operation: "append", Value: "coreos.inst.install_dev=/dev/sda"}}
 			},
-			corev1.ConditionFalse, agentv1.ReasonImageCreationError, "kernel_arguments[1].value: coreos.inst.install_dev: ",
+			corev1.ConditionFalse, agentv1.ReasonImageCreationError, "InfraEnv spec.kernelArguments[1].value: coreos.inst.install_dev: ",
 		},
 		"a replacement without a new value": {
 			[]client.Object{pullSecret(goodSecret)},

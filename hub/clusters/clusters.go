@@ -2,10 +2,10 @@ package clusters
 
 import (
 	"context"
-	"regexp"
 	"slices"
 
 	"github.com/ironflow/ironflow/hub/clustermachine"
+	"github.com/ironflow/ironflow/hub/input"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
@@ -31,18 +31,11 @@ func New(w *settle.Work, id string) *store.Cluster {
 
 func href(id string) string { return "/api/assisted-install/v2/clusters/" + id }
 
-var clusterNameForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
-
-const maxClusterName = 54
-
 // CreateCluster makes a cluster for a user of the REST API. It waits for the
 // hosts of its control plane, and for the call to install it.
 func (r *Registry) CreateCluster(ctx context.Context, p wire.ClusterCreateParams) (wire.Cluster, error) {
-	if !clusterNameForm.MatchString(p.Name) || len(p.Name) > maxClusterName {
-		return wire.Cluster{}, refusal.BadRequest("name %q: want at most %d lower-case letters, digits and dashes", p.Name, maxClusterName)
-	}
-	if err := judge.PullSecret(p.PullSecret); err != nil {
-		return wire.Cluster{}, err
+	if p.PullSecret == "" {
+		return wire.Cluster{}, refusal.Missing("pull_secret", `want JSON with "auths"`)
 	}
 	if len(p.OlmOperators)+len(p.OperatorBundles) > 0 {
 		return wire.Cluster{}, noOperators()
@@ -75,7 +68,7 @@ func (r *Registry) CreateCluster(ctx context.Context, p wire.ClusterCreateParams
 		}
 		defaultNetworks(c)
 		unverify(&c.API, wire.Cluster{})
-		return checkGiven(&c.API)
+		return input.CheckCluster(nil, given(c))
 	})
 }
 
@@ -108,12 +101,10 @@ func (r *Registry) UpdateCluster(ctx context.Context, id string, p wire.V2Cluste
 		if !slices.Contains(clustermachine.Open, c.API.Status) {
 			return refusal.Conflict("cluster %s cannot change while it is %s", c.API.Name, c.API.Status)
 		}
-		if p.Name != nil && (!clusterNameForm.MatchString(*p.Name) || len(*p.Name) > maxClusterName) {
-			return refusal.BadRequest("name %q: want at most %d lower-case letters, digits and dashes", *p.Name, maxClusterName)
-		}
+		was := given(c)
 		if p.PullSecret != nil {
-			if err := judge.PullSecret(*p.PullSecret); err != nil {
-				return err
+			if *p.PullSecret == "" {
+				return refusal.Missing("pull_secret", `want JSON with "auths"`)
 			}
 			c.PullSecret, c.API.PullSecretSet = *p.PullSecret, true
 		}
@@ -127,14 +118,11 @@ func (r *Registry) UpdateCluster(ctx context.Context, id string, p wire.V2Cluste
 			return err
 		}
 		unverify(&c.API, before)
-		if err := checkGiven(&c.API); err != nil {
+		if err := input.CheckCluster(was, given(c)); err != nil {
 			return err
 		}
-		if p.ControlPlaneCount != nil {
-			if c.Masters, err = controlPlane(p.ControlPlaneCount, nil); err != nil {
-				return err
-			}
-			c.API.ControlPlaneCount = *p.ControlPlaneCount
+		if err := resize(c, p); err != nil {
+			return err
 		}
 		w.TouchCluster(c)
 		if before.HTTPProxy != c.API.HTTPProxy || before.HTTPSProxy != c.API.HTTPSProxy || before.NoProxy != c.API.NoProxy {
@@ -149,6 +137,30 @@ func (r *Registry) UpdateCluster(ctx context.Context, id string, p wire.V2Cluste
 		return nil
 	})
 	return out, err
+}
+
+// resize changes how many hosts the control plane has, with what follows from that. What
+// the hub itself has set for a single node does not stay.
+func resize(c *store.Cluster, p wire.V2ClusterUpdateParams) error {
+	if p.ControlPlaneCount == nil {
+		return nil
+	}
+	masters, err := controlPlane(p.ControlPlaneCount, nil)
+	if err != nil {
+		return err
+	}
+	single := judge.SingleNode(c)
+	c.Masters, c.API.ControlPlaneCount = masters, int64(masters)
+	mode := wire.ClusterHighAvailabilityModeFull
+	if judge.SingleNode(c) {
+		mode = wire.ClusterHighAvailabilityModeNone
+	}
+	c.API.HighAvailabilityMode = &mode
+	if single && masters > 1 && p.UserManagedNetworking == nil && c.API.Platform == nil {
+		c.API.UserManagedNetworking = nil
+	}
+	defaultNetworks(c)
+	return nil
 }
 
 func changeCluster(c *wire.Cluster, p wire.V2ClusterUpdateParams) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/ironflow/ironflow/hub/clustermachine"
-	"github.com/ironflow/ironflow/hub/installconfig"
+	"github.com/ironflow/ironflow/hub/input"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
@@ -30,8 +30,8 @@ func (r *Registry) InstallConfig(ctx context.Context, clusterID string) (string,
 // SetInstallConfig replaces the overrides that are merged into the install-config
 // last; empty removes them.
 func (r *Registry) SetInstallConfig(ctx context.Context, clusterID, overrides string) error {
-	if err := installconfig.Check(overrides); err != nil {
-		return refusal.BadRequest("%v", err)
+	if err := input.CheckOverrides(overrides); err != nil {
+		return err
 	}
 	_, err := r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
 		if c.API.Kind != wire.ClusterKindCluster || !slices.Contains(clustermachine.Open, c.API.Status) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ironflow/ironflow/hub/input"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
@@ -16,8 +17,6 @@ import (
 // can be added to it.
 func (r *Registry) ImportCluster(ctx context.Context, p wire.ImportClusterParams) (wire.Cluster, error) {
 	switch {
-	case !clusterNameForm.MatchString(p.Name) || len(p.Name) > maxClusterName:
-		return wire.Cluster{}, refusal.BadRequest("name %.80q: want at most %d lower-case letters, digits and dashes", p.Name, maxClusterName)
 	case p.APIVIPDnsname == "":
 		return wire.Cluster{}, refusal.BadRequest("api_vip_dnsname is required: the name or address of the cluster's API")
 	case uuid.Validate(p.OpenshiftClusterID) != nil:
@@ -28,24 +27,21 @@ func (r *Registry) ImportCluster(ctx context.Context, p wire.ImportClusterParams
 		c.Kind, c.Status, c.StatusInfo = wire.ClusterKindAddHostsCluster, wire.ClusterStatusAddingHosts, "Hosts can be added"
 		c.Name, c.OpenshiftVersion, c.OpenshiftClusterID = p.Name, p.OpenshiftVersion, p.OpenshiftClusterID
 		c.APIVIPDNSName, c.Imported = new(p.APIVIPDnsname), new(true)
-		return nil
+		return input.CheckCluster(nil, given(record))
 	})
 }
 
 // CreateDisconnectedCluster makes a cluster that is installed where this hub does
 // not reach: it is there for images only, and nothing of it is watched.
 func (r *Registry) CreateDisconnectedCluster(ctx context.Context, p wire.DisconnectedClusterCreateParams) (wire.Cluster, error) {
-	switch {
-	case !clusterNameForm.MatchString(p.Name) || len(p.Name) > maxClusterName:
-		return wire.Cluster{}, refusal.BadRequest("name %.80q: want at most %d lower-case letters, digits and dashes", p.Name, maxClusterName)
-	case p.OpenshiftVersion == "":
+	if p.OpenshiftVersion == "" {
 		return wire.Cluster{}, refusal.BadRequest("openshift_version is required")
 	}
 	return r.register(ctx, func(record *store.Cluster) error {
 		c := &record.API
 		c.Kind, c.Status, c.StatusInfo = wire.ClusterKindDisconnectedCluster, wire.ClusterStatusUnmonitored, "The cluster is installed elsewhere"
 		c.Name, c.OpenshiftVersion = p.Name, p.OpenshiftVersion
-		return nil
+		return input.CheckCluster(nil, given(record))
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ironflow/ironflow/hub/clustermachine"
-	"github.com/ironflow/ironflow/hub/installconfig"
+	"github.com/ironflow/ironflow/hub/input"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
@@ -140,9 +140,6 @@ func (spec Spec) check() error {
 	if spec.Masters < 1 {
 		return refusal.BadRequest("cluster %s needs at least one control-plane host", spec.Name)
 	}
-	if err := installconfig.Check(spec.InstallConfigOverrides); err != nil {
-		return refusal.BadRequest("%v", err)
-	}
 	if err := validations.CheckIgnored(spec.IgnoredHostValidations, spec.IgnoredClusterValidations); err != nil {
 		return refusal.BadRequest("ignored validations: %v", err)
 	}
@@ -170,7 +167,11 @@ func (spec Spec) bring(w *settle.Work, c *store.Cluster, fresh bool) (late []str
 	}
 	defaultNetworks(&want)
 	unverify(&want.API, c.API)
-	if err := checkGiven(&want.API); err != nil {
+	was := given(c)
+	if fresh {
+		was = nil
+	}
+	if err := input.CheckCluster(was, given(&want)); err != nil {
 		return nil, err
 	}
 	for _, s := range settings {

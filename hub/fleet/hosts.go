@@ -3,13 +3,11 @@ package fleet
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ironflow/ironflow/hub/hostmachine"
-	"github.com/ironflow/ironflow/hub/ignition"
+	"github.com/ironflow/ironflow/hub/input"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
@@ -62,21 +60,18 @@ var changeable = slices.Concat(hostmachine.PreInstall, hostmachine.Pool, []strin
 
 // UpdateHost changes the settings that are given; only before an installation.
 func (f *Fleet) UpdateHost(ctx context.Context, key store.HostKey, p wire.HostUpdateParams) (wire.Host, error) {
+	if err := input.CheckHost(&p); err != nil {
+		return wire.Host{}, err
+	}
 	return f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
 		if !slices.Contains(changeable, host.API.Status) {
 			return refusal.BadRequest("host %s cannot change while it is %s", judge.HostName(host), host.API.Status)
 		}
 		before := unit.Text(host)
 		if p.HostName != nil {
-			if !validations.ValidHostname(*p.HostName) {
-				return refusal.BadRequest("host_name %q: want lower-case letters, digits, dots and dashes, and no name that every host has", *p.HostName)
-			}
 			host.API.RequestedHostname = *p.HostName
 		}
 		if p.HostRole != nil {
-			if !slices.Contains([]string{"auto-assign", "master", "arbiter", "worker"}, *p.HostRole) {
-				return refusal.BadRequest("host_role %q: want auto-assign, master, arbiter or worker", *p.HostRole)
-			}
 			host.API.Role = wire.HostRole(*p.HostRole)
 		}
 		wire.Set(&host.API.MachineConfigPoolName, p.MachineConfigPoolName)
@@ -90,9 +85,7 @@ func (f *Fleet) UpdateHost(ctx context.Context, key store.HostKey, p wire.HostUp
 		if err := endpoint(host, p); err != nil {
 			return err
 		}
-		if err := selectDisk(host, p.DisksSelectedConfig); err != nil {
-			return err
-		}
+		selectDisk(host, p.DisksSelectedConfig)
 		keepDisks(host, p.DisksSkipFormatting)
 		if unit.Text(host) != before {
 			w.Touch(host, store.ChangedHost)
@@ -103,11 +96,8 @@ func (f *Fleet) UpdateHost(ctx context.Context, key store.HostKey, p wire.HostUp
 
 // selectDisk notes the disk that somebody chose. A disk that the inventory does
 // not have is kept: it fails a validation instead of wiping another one.
-func selectDisk(host *store.Host, disks []wire.DiskConfigParams) error {
+func selectDisk(host *store.Host, disks []wire.DiskConfigParams) {
 	for _, d := range disks {
-		if d.ID == "" {
-			return refusal.BadRequest("disks_selected_config: id is required")
-		}
 		if d.Role != wire.DiskRoleInstall {
 			continue
 		}
@@ -118,7 +108,6 @@ func selectDisk(host *store.Host, disks []wire.DiskConfigParams) error {
 			}
 		}
 	}
-	return nil
 }
 
 // keepDisks changes the list of disks that are not formatted before the
@@ -223,14 +212,9 @@ func (f *Fleet) refused(ctx context.Context, key store.HostKey, why error, e wir
 	f.units.Refused(ctx, why, e, unit.Props{reason: why.Error()})
 }
 
-// argFlags are the installer arguments that a user may give.
-var argFlags = []string{
-	"--append-karg", "--delete-karg", "-n", "--copy-network", "--network-dir", "--save-partlabel", "--save-partindex", "--image-url", "--image-file",
-}
-
 // SetInstallerArgs replaces the extra arguments for coreos-installer.
 func (f *Fleet) SetInstallerArgs(ctx context.Context, key store.HostKey, args []string) (wire.Host, error) {
-	if err := checkInstallerArgs(args); err != nil {
+	if err := input.CheckArguments(args); err != nil {
 		return wire.Host{}, err
 	}
 	return f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
@@ -246,29 +230,10 @@ func (f *Fleet) SetInstallerArgs(ctx context.Context, key store.HostKey, args []
 	})
 }
 
-var argValueForm = regexp.MustCompile(`^[A-Za-z0-9@!#$%*()_+-=//.,";':{}\[\]]+$`)
-
-func checkInstallerArgs(args []string) error {
-	for _, a := range args {
-		switch {
-		case len(a) > 0 && a[0] == '-':
-			if !slices.Contains(argFlags, a) {
-				return refusal.BadRequest("installer argument %s is not allowed; allowed are %v", a, argFlags)
-			}
-		case !argValueForm.MatchString(a):
-			return refusal.BadRequest("installer argument %q holds characters that are not allowed", a)
-		}
-	}
-	return nil
-}
-
 // SetHostIgnition replaces the Ignition that is merged into the host's own; empty removes it.
 func (f *Fleet) SetHostIgnition(ctx context.Context, key store.HostKey, config string) error {
-	if err := ignition.Valid(config); err != nil {
-		return refusal.BadRequest("config: %v", err)
-	}
-	if config != "" && !json.Valid([]byte(config)) {
-		return refusal.BadRequest("config is not JSON")
+	if err := input.CheckIgnition(config); err != nil {
+		return err
 	}
 	_, err := f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
 		if host.API.IgnitionConfigOverrides == config {

@@ -3,18 +3,13 @@ package infraenvs
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	"github.com/google/uuid"
 
-	"github.com/ironflow/ironflow/api/kernelargs"
 	"github.com/ironflow/ironflow/hub/auth"
-	"github.com/ironflow/ironflow/hub/ignition"
-	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/snapshots"
-	"github.com/ironflow/ironflow/hub/staticnetwork"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -72,12 +67,6 @@ func (r *Registry) EnsureInfraEnv(ctx context.Context, spec Spec) (wire.InfraEnv
 	if uuid.Validate(spec.ID) != nil {
 		return wire.InfraEnv{}, refusal.BadRequest("infra-env id %q is not a UUID", spec.ID)
 	}
-	if err := staticnetwork.Check(spec.StaticNetworks); err != nil {
-		return wire.InfraEnv{}, refusal.BadRequest("%v", err)
-	}
-	if err := checkKernelArguments(spec.KernelArguments); err != nil {
-		return wire.InfraEnv{}, err
-	}
 	var out wire.InfraEnv
 	err := r.units.Update(ctx, func(w *settle.Work) error {
 		env, err := w.Env(spec.ID)
@@ -128,8 +117,8 @@ func newInfraEnv(w *settle.Work, id string) *store.InfraEnv {
 
 // putInfraEnv writes the infra-env when something about it changed.
 func putInfraEnv(w *settle.Work, env *store.InfraEnv, fresh bool, before store.InfraEnv) error {
-	if err := ignition.Valid(env.API.IgnitionConfigOverride); err != nil {
-		return refusal.BadRequest("ignition_config_override: %v", err)
+	if err := checkGiven(env, fresh, before); err != nil {
+		return err
 	}
 	if env.API.ClusterID != "" && (fresh || env.API.ClusterID != before.API.ClusterID) { // one that is gone is no reason to keep the rest
 		if _, err := w.Cluster(env.API.ClusterID); err != nil {
@@ -153,11 +142,8 @@ func putInfraEnv(w *settle.Work, env *store.InfraEnv, fresh bool, before store.I
 
 // CreateInfraEnv makes an infra-env for a user of the REST API.
 func (r *Registry) CreateInfraEnv(ctx context.Context, p wire.InfraEnvCreateParams) (wire.InfraEnv, error) {
-	if p.Name == "" {
-		return wire.InfraEnv{}, refusal.BadRequest("name is required")
-	}
-	if err := judge.PullSecret(p.PullSecret); err != nil {
-		return wire.InfraEnv{}, err
+	if p.PullSecret == "" {
+		return wire.InfraEnv{}, refusal.Missing("pull_secret", `want JSON with "auths"`)
 	}
 	if err := checkDisconnected(p.ImageType, p.RendezvousIP); err != nil {
 		return wire.InfraEnv{}, err
@@ -174,9 +160,7 @@ func (r *Registry) CreateInfraEnv(ctx context.Context, p wire.InfraEnvCreatePara
 		}
 		spec.apply(env)
 		env.AutoApprove = true // without Kubernetes, to register is to be approved
-		if err := putLists(env, p.StaticNetworkConfig, p.KernelArguments); err != nil {
-			return err
-		}
+		putLists(env, p.StaticNetworkConfig, p.KernelArguments)
 		err := putInfraEnv(w, env, true, *env)
 		out = r.shown(env)
 		return err
@@ -217,14 +201,9 @@ func (r *Registry) UpdateInfraEnv(ctx context.Context, id string, p wire.InfraEn
 		env.API.NetworkDiscoveryDelaySeconds = cmp.Or(p.NetworkDiscoveryDelaySeconds, env.API.NetworkDiscoveryDelaySeconds)
 		env.API.Proxy = cmp.Or(p.Proxy, env.API.Proxy)
 		if p.PullSecret != "" {
-			if err := judge.PullSecret(p.PullSecret); err != nil {
-				return err
-			}
 			env.PullSecret, env.API.PullSecretSet = p.PullSecret, true
 		}
-		if err := putLists(env, p.StaticNetworkConfig, p.KernelArguments); err != nil {
-			return err
-		}
+		putLists(env, p.StaticNetworkConfig, p.KernelArguments)
 		err = putInfraEnv(w, env, false, before)
 		out = r.shown(env)
 		return err
@@ -233,42 +212,13 @@ func (r *Registry) UpdateInfraEnv(ctx context.Context, id string, p wire.InfraEn
 }
 
 // putLists stores lists, which the protocol carries as JSON in text.
-func putLists(env *store.InfraEnv, network []wire.HostStaticNetworkConfig, arguments wire.KernelArguments) error {
-	if err := staticnetwork.Check(network); err != nil {
-		return refusal.BadRequest("%v", err)
-	}
+func putLists(env *store.InfraEnv, network []wire.HostStaticNetworkConfig, arguments wire.KernelArguments) {
 	if network != nil {
 		env.API.StaticNetworkConfig = unit.Text(network)
-	}
-	if err := checkKernelArguments(arguments); err != nil {
-		return err
 	}
 	if arguments != nil {
 		env.API.KernelArguments = new(unit.Text(arguments))
 	}
-	return nil
-}
-
-// checkKernelArguments refuses what no image could be built with, and what none may have.
-func checkKernelArguments(arguments wire.KernelArguments) error {
-	for i, a := range arguments {
-		switch a.Operation {
-		case wire.KernelArgumentOperationAppend, wire.KernelArgumentOperationDelete:
-		case wire.KernelArgumentOperationReplace:
-			if strings.Count(a.Value, "=") < 2 {
-				return refusal.BadRequest("kernel_arguments[%d].value %q: want KEY=OLD=NEW for the operation replace", i, a.Value)
-			}
-		default:
-			return refusal.BadRequest("kernel_arguments[%d].operation %q: want append, replace or delete", i, a.Operation)
-		}
-		if a.Value == "" {
-			return refusal.BadRequest("kernel_arguments[%d].value is empty: name the argument", i)
-		}
-		if err := kernelargs.Refused(a.Operation, a.Value); err != nil {
-			return refusal.BadRequest("kernel_arguments[%d].value: %v", i, err)
-		}
-	}
-	return nil
 }
 
 // InfraEnv returns one infra-env.

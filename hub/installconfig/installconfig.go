@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -39,8 +40,33 @@ func Render(c Cluster) ([]byte, error) {
 	return yaml.Marshal(config)
 }
 
-// Check refuses overrides that are no JSON object.
-func Check(overrides string) error { return Override(object{}, overrides) }
+// members are those that an install-config has at its top. What stands below them differs
+// between releases, which check it when the manifests are made.
+var members = []string{
+	"additionalTrustBundle", "additionalTrustBundlePolicy", "apiVersion", "arbiter", "baseDomain", "bootstrapInPlace", "capabilities", "compute",
+	"controlPlane", "cpuPartitioningMode", "credentialsMode", "featureGates", "featureSet", "fips", "imageContentSources", "imageDigestSources", "kind",
+	"metadata", "networking", "operatorPublishingStrategy", "osImageStream", "pki", "platform", "proxy", "publish", "pullSecret", "sshKey",
+}
+
+// Check refuses overrides that are no JSON object, and members that no install-config has.
+func Check(overrides string) error {
+	if overrides == "" {
+		return nil
+	}
+	if err := Override(object{}, overrides); err != nil {
+		return err
+	}
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(overrides), &given); err != nil {
+		return fmt.Errorf("install_config_overrides: want a JSON object: %w", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !slices.Contains(members, name) {
+			return fmt.Errorf("install_config_overrides: an install-config has no member %.80q: want some of %s", name, strings.Join(members, ", "))
+		}
+	}
+	return nil
+}
 
 // Override merges overrides, a JSON object in text, into a configuration: objects
 // member by member, anything else replaces what was there; null removes it.

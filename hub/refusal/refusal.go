@@ -20,6 +20,9 @@ type Error struct {
 	// Code is an HTTP status: 400, 403, 404, 408, 409 or 503.
 	Code   int
 	Reason string
+	// Field is the member of the request that is wrong, and the beginning of the
+	// reason: who knows the setting by another name can put that in its place.
+	Field string
 }
 
 // Error implements error.
@@ -33,6 +36,21 @@ func New(code int, format string, args ...any) error {
 // BadRequest refuses what nobody could do.
 func BadRequest(format string, args ...any) error {
 	return New(http.StatusBadRequest, format, args...)
+}
+
+// Field refuses a member of a request: "base_dns_domain: want …".
+func Field(member, format string, args ...any) error {
+	return &Error{Code: http.StatusBadRequest, Reason: member + ": " + fmt.Sprintf(format, args...), Field: member}
+}
+
+// Missing refuses a request without a member that has to be there.
+func Missing(member, format string, args ...any) error {
+	return &Error{Code: http.StatusBadRequest, Reason: member + " is required: " + fmt.Sprintf(format, args...), Field: member}
+}
+
+// Value refuses what a member holds, and repeats that: it must be no secret.
+func Value(member, value, format string, args ...any) error {
+	return &Error{Code: http.StatusBadRequest, Reason: fmt.Sprintf("%s %.80q: ", member, value) + fmt.Sprintf(format, args...), Field: member}
 }
 
 // NotFound refuses because there is no such record.

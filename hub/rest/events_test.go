@@ -242,8 +242,8 @@ func TestChangesAreToldOf(t *testing.T) {
 	user.do("PATCH", cluster, `{"http_proxy":"http://user:hunter2@proxy.example:3128"}`, 201)
 	user.do("PATCH", cluster, `{"name":"other"}`, 201)
 	env := user.read("POST", "/infra-envs", `{"name":"pool","pull_secret":"{\"auths\":{}}"}`, 201)["id"].(string)
-	user.do("PATCH", "/infra-envs/"+env, `{"ssh_authorized_key":"ssh-ed25519 AAAA me"}`, 201)
-	user.do("PATCH", "/infra-envs/"+env, `{"ssh_authorized_key":"ssh-ed25519 AAAA me"}`, 201)
+	user.do("PATCH", "/infra-envs/"+env, `{"ssh_authorized_key":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me"}`, 201)
+	user.do("PATCH", "/infra-envs/"+env, `{"ssh_authorized_key":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me"}`, 201)
 	user.do("PATCH", "/infra-envs/"+env, `{"ignition_config_override":"{\"ignition\":{\"version\":\"3.2.0\"}}"}`, 201)
 	for _, name := range []string{"proxy_settings_changed", "image_info_updated", "ignition_config_image_generated"} {
 		g.Expect(told(t, hub.User(), name)).To(HaveLen(1), name)

@@ -360,7 +360,7 @@ func TestBootFiles(t *testing.T) {
 	for arguments, want := range map[string]string{
 		`{"operation":"append","value":"x"},{"operation":"prepend","value":"x"}`: "kernel_arguments[1].operation",
 		`{"value":"x"}`:                                                              "kernel_arguments[0].operation",
-		`{"operation":"append","value":""}`:                                          "kernel_arguments[0].value is empty",
+		`{"operation":"append","value":""}`:                                          "kernel_arguments[0].value is required",
 		`{"operation":"replace","value":"x=y"}`:                                      "want KEY=OLD=NEW",
 		`{"operation":"append","value":"coreos.inst.install_dev=/dev/sda"}`:          "kernel_arguments[0].value: coreos.inst.install_dev: it steers CoreOS' own installer",
 		`{"operation":"append","value":"coreos.inst.persistent-kargs=console=tty0"}`: "coreos.inst.persistent-kargs: no installer reads it",

@@ -227,8 +227,8 @@ func TestClusterValidations(t *testing.T) {
 		"machine-cidr-equals-to-calculated-cidr": {threeHosts, func(s *scene) { s.cluster.MachineNetworks = []wire.MachineNetwork{{CIDR: "192.0.2.0/25"}} }, "", "192.0.2.0/24 of the hosts"},
 		"no-cidrs-overlapping":                   {threeHosts, func(s *scene) { s.cluster.ServiceNetworks = []wire.ServiceNetwork{{CIDR: "192.0.2.128/25"}} }, "", "overlap"},
 		"network-prefix-valid": {threeHosts, func(s *scene) {
-			s.cluster.ClusterNetworks = []wire.ClusterNetwork{{CIDR: "10.128.0.0/14", HostPrefix: 26}}
-		}, "", "at most 25"},
+			s.cluster.ClusterNetworks = []wire.ClusterNetwork{{CIDR: "10.128.0.0/23", HostPrefix: 24}}
+		}, "", "has room for 2 hosts"},
 		"networks-same-address-families":          {threeHosts, func(s *scene) { s.cluster.ServiceNetworks = []wire.ServiceNetwork{{CIDR: "fd02::/112"}} }, "", "the service networks of IPv6"},
 		"network-type-valid":                      {threeHosts, func(s *scene) { s.cluster.NetworkType = new(wire.ClusterNetworkTypeOpenShiftSDN) }, "", "use OVNKubernetes"},
 		"api-vips-defined":                        {threeHosts, func(s *scene) { s.cluster.APIVIPs = nil }, "", "Set api_vips"},

@@ -29,7 +29,7 @@ func TestKeptClustersAreJudgedAsIfReadAnew(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 19))
 			hubs := []*service.Hub{timeless(t, s), timeless(t, s)}
 			_, err := hubs[0].EnsureCluster(t.Context(), service.ClusterSpec{
-				ID: crowdedCluster, Name: "c", BaseDomain: "example.com", Masters: 3, Workers: 3, Version: "4.20.1", SSHKey: "ssh-ed25519 A",
+				ID: crowdedCluster, Name: "c", BaseDomain: "example.com", Masters: 3, Workers: 3, Version: "4.20.1", SSHKey: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f",
 				MachineNetworks: []string{"10.0.0.0/16"}, PullSecret: `{"auths":{}}`, Hold: true,
 			})
 			g.Expect(err).NotTo(HaveOccurred())

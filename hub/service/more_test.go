@@ -102,7 +102,7 @@ func TestHeldClusterWaits(t *testing.T) {
 
 func TestImagesAreCheckedBeforeTheInstallation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		release := service.ClusterSpec{Version: "4.20", BaseDomain: "example", PullSecret: "{}", ReleaseImage: "registry.example/release:1"}
+		release := service.ClusterSpec{Version: "4.20", BaseDomain: "example", PullSecret: `{"auths":{}}`, ReleaseImage: "registry.example/release:1"}
 		o := from(&played{})
 		o.Images = instructions.Images{Installer: "quay.example/installer:1"}
 		w := shared(t, o, release)

@@ -394,7 +394,7 @@ func TestHostsThatNeedAPerson(t *testing.T) {
 func TestChecksBeforeAnInstallationThatFail(t *testing.T) {
 	scenes{
 		"because a disk is slow": func(t *testing.T) {
-			w := shared(t, from(&played{}), service.ClusterSpec{Version: "4.20", BaseDomain: "example", PullSecret: "{}", ReleaseImage: "registry.example/release:1"})
+			w := shared(t, from(&played{}), service.ClusterSpec{Version: "4.20", BaseDomain: "example", PullSecret: `{"auths":{}}`, ReleaseImage: "registry.example/release:1"})
 			w.register(hostA)
 			w.inventory(hostA, nil)
 			w.Expect(w.reply(hostA, wire.StepTypeDomainResolution, wire.DomainResolutionResponse{})).To(Succeed())

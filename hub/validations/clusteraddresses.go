@@ -62,7 +62,7 @@ func freeIn(in ClusterInput, v VIP, others []VIP) verdict {
 		return wait("Waiting for the machine network of %s", v.Text)
 	case i < 0:
 		return fail("%s is in no machine network; use an address of one of them, or correct machine_networks", v.Text)
-	case v.Address == in.MachineNetworks[i].Addr() || v.Address == broadcast(in.MachineNetworks[i]):
+	case Reserved(in.MachineNetworks[i], v.Address):
 		return fail("%s is the network or broadcast address of %s; use another one", v.Text, in.MachineNetworks[i])
 	case slices.ContainsFunc(others, func(o VIP) bool { return o.Address == v.Address }):
 		return fail("%s is both an API and an ingress address; use two", v.Text)
@@ -73,6 +73,9 @@ func freeIn(in ClusterInput, v VIP, others []VIP) verdict {
 	}
 	return pass("%s is free", v.Text)
 }
+
+// Reserved tells that the address is the network's own, or the one for all of its hosts.
+func Reserved(n netip.Prefix, a netip.Addr) bool { return a == n.Addr() || a == broadcast(n) }
 
 // broadcast is the last address of an IPv4 network; not valid for IPv6, which has none.
 func broadcast(n netip.Prefix) netip.Addr {

@@ -123,14 +123,16 @@ func prefixesValid(in ClusterInput) verdict {
 		if err != nil {
 			return fail("Cluster network %q is no subnet; correct it", n.CIDR)
 		}
-		if why := prefixProblem(p, int(n.HostPrefix), len(in.Members)); why != "" {
+		if why := HostPrefix(p, int(n.HostPrefix), len(in.Members)); why != "" {
 			return fail("host_prefix %d of cluster network %s %s", n.HostPrefix, p, why)
 		}
 	}
 	return pass("Every host gets a subnet of the cluster network")
 }
 
-func prefixProblem(p netip.Prefix, prefix, hosts int) string {
+// HostPrefix says what is wrong with the length of the prefix that each of so many hosts
+// gets of a cluster network; empty for nothing.
+func HostPrefix(p netip.Prefix, prefix, hosts int) string {
 	bits := p.Bits()
 	switch {
 	case p.Addr().Is6() && prefix != hostNetwork6:

@@ -1,0 +1,60 @@
+package input
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+// TestSettingsOfAClusterTogether has what one setting alone does not show.
+func TestSettingsOfAClusterTogether(t *testing.T) {
+	for name, tc := range map[string]struct{ body, want string }{
+		"one address, then the other":         {`{"api_vips":[{"ip":"192.0.2.10"}]}`, ""},
+		"three addresses":                     {`{"api_vips":[{"ip":"192.0.2.10"},{"ip":"2001:db8::1"},{"ip":"192.0.2.12"}]}`, "more than 2"},
+		"one twice":                           {`{"api_vips":[{"ip":"192.0.2.10"},{"ip":"192.0.2.10"}]}`, `api_vips[1].ip "192.0.2.10": is there twice`},
+		"one twice, in another form":          {`{"api_vips":[{"ip":"2001:db8::1"},{"ip":"2001:0db8::0001"}]}`, "is there twice"},
+		"two of a family":                     {`{"ingress_vips":[{"ip":"2001:db8::1"},{"ip":"2001:db8::2"}]}`, "the second of IPv6"},
+		"one for both":                        {`{"api_vips":[{"ip":"192.0.2.10"}],"ingress_vips":[{"ip":"192.0.2.10"}]}`, "is one of api_vips, too"},
+		"one for both, of a balancer outside": {`{"api_vips":[{"ip":"192.0.2.10"}],"ingress_vips":[{"ip":"192.0.2.10"}],"load_balancer":{"type":"user-managed"}}`, ""},
+		"more of one than of the other":       {`{"api_vips":[{"ip":"192.0.2.10"},{"ip":"2001:db8::1"}],"ingress_vips":[{"ip":"192.0.2.11"}]}`, "as many of each"},
+		"no address at all":                   {`{"api_vips":[{"ip":""}]}`, "want an IP address"},
+		"an address with its prefix length":   {`{"api_vips":[{"ip":"192.0.2.10/24"}]}`, "want an IP address"},
+		"an address of a link":                {`{"api_vips":[{"ip":"fe80::1"}]}`, "want an IP address"},
+		"the network's own address":           {`{"machine_networks":[{"cidr":"192.0.2.0/24"}],"api_vips":[{"ip":"192.0.2.0"}]}`, "network or broadcast address"},
+		"the broadcast address":               {`{"machine_networks":[{"cidr":"192.0.2.0/24"}],"api_vips":[{"ip":"192.0.2.255"}]}`, "network or broadcast address"},
+		"elsewhere, of a balancer outside":    {`{"machine_networks":[{"cidr":"192.0.2.0/24"}],"api_vips":[{"ip":"198.51.100.1"}],"load_balancer":{"type":"user-managed"}}`, ""},
+		"a network that the hub has found":    {`{"id":"c","machine_networks":[{"cidr":"192.0.2.0/24","cluster_id":"c"}],"api_vips":[{"ip":"198.51.100.1"}]}`, ""},
+		"IPv6 first":                          {`{"openshift_version":"4.20.1","machine_networks":[{"cidr":"2001:db8::/64"},{"cidr":"192.0.2.0/24"}]}`, ""},
+		"IPv6 first in one only": {`{"openshift_version":"4.20.1","machine_networks":[{"cidr":"2001:db8::/64"},{"cidr":"192.0.2.0/24"}],
+			"service_networks":[{"cidr":"172.30.0.0/16"},{"cidr":"fd02::/112"}]}`, "service_networks: begins with IPv4, and machine_networks with IPv6"},
+		"IPv6 first among addresses, long ago": {`{"openshift_version":"4.10.3","api_vips":[{"ip":"2001:db8::1"},{"ip":"192.0.2.10"}]}`, "wants IPv4 first"},
+		"a share as long as the network":       {`{"cluster_networks":[{"cidr":"10.128.0.0/23","host_prefix":23}]}`, "has to be longer"},
+		"a share of IPv6":                      {`{"openshift_version":"4.20","cluster_networks":[{"cidr":"fd01::/48","host_prefix":80}]}`, "has to be 64 for IPv6"},
+		"a share of few, of no release":        {`{"cluster_networks":[{"cidr":"10.128.0.0/14","host_prefix":28}]}`, ""},
+		"a long name and a long domain":        {`{"base_dns_domain":"` + strings.Repeat("abcdefghi.", 22) + `com"}`, "at most 253"},
+		"a domain in capitals":                 {`{"base_dns_domain":"Example.com"}`, "lower-case"},
+		"an address with zeros":                {`{"base_dns_domain":"10.0.0.10"}`, "no number"},
+		"a port that is none":                  {`{"http_proxy":"http://p.example:70000"}`, "want a URL"},
+		"a proxy with a password":              {`{"http_proxy":"ftp://user:hunter2@p.example"}`, "want a URL"},
+		"an end without a name":                {`{"no_proxy":"example.com,"}`, `no_proxy ""`},
+		"two keys, the second broken":          {`{"ssh_public_key":"# me\n\nssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me\nssh-rsa hunter2"}`, "line 4"},
+		"a secret without a colon":             {`{"pull_secret":"{\"auths\":{\"r.example\":{\"auth\":\"aHVudGVyMg==\"}}}"}`, "without a colon"},
+		"a secret of numbers":                  {`{"pull_secret":"{\"auths\":{\"r.example\":1}}"}`, "is no object"},
+		"certificates that are none":           {`{"ignition_endpoint":{"ca_certificate":"aHVudGVyMg=="}}`, "want certificates in PEM"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			c := &Cluster{}
+			c.Name = "edge"
+			g.Expect(json.Unmarshal([]byte(tc.body), c)).To(Succeed())
+			err := CheckCluster(nil, c)
+			if tc.want == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+				return
+			}
+			g.Expect(err).To(MatchError(And(ContainSubstring(tc.want), Not(ContainSubstring("hunter2")))))
+		})
+	}
+}

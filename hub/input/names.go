@@ -1,0 +1,98 @@
+package input
+
+import (
+	"net/netip"
+	"regexp"
+	"strings"
+
+	"github.com/ironflow/ironflow/hub/refusal"
+)
+
+const (
+	maxClusterName = 54
+	maxLabel       = 63
+	maxName        = 253
+	// longestName is the longest of the names in a cluster's zone that hosts are asked for.
+	longestName = "console-openshift-console.apps."
+)
+
+var (
+	// label is one of RFC 1123, in lower case.
+	label = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+	// looseLabel is one that resolvers take: servers are called so, too.
+	looseLabel = regexp.MustCompile(`^[A-Za-z0-9_]([-A-Za-z0-9_]*[A-Za-z0-9_])?$`)
+	digits     = regexp.MustCompile(`^[0-9]+$`)
+	// versionForm is a release's number, of which the last part may be left out.
+	versionForm = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+)?([-+][0-9A-Za-z.+-]+)?$`)
+)
+
+func clusterName(c *Cluster) error {
+	if !label.MatchString(c.Name) || len(c.Name) > maxClusterName {
+		return refusal.Value("name", c.Name, "want at most %d lower-case letters, digits and dashes, such as edge-1; the first and the last is no dash", maxClusterName)
+	}
+	return nil
+}
+
+// baseDomain refuses what no zone of the DNS can be called, and what certificates and
+// resolvers take for something else: an address, or a name of one letter at the end.
+func baseDomain(c *Cluster) error {
+	domain := c.BaseDNSDomain
+	if domain == "" {
+		return nil
+	}
+	labels := strings.Split(domain, ".")
+	for _, l := range labels {
+		if !label.MatchString(l) || len(l) > maxLabel {
+			return refusal.Value("base_dns_domain", domain, "want names of lower-case letters, digits and dashes with dots between them, such as lab.example.com; "+
+				"none begins or ends with a dash or is longer than %d", maxLabel)
+		}
+	}
+	if last := labels[len(labels)-1]; len(last) == 1 || digits.MatchString(last) {
+		return refusal.Value("base_dns_domain", domain, "want a last name of at least two characters that is no number, such as com in lab.example.com")
+	}
+	if n := len(longestName + c.Name + "." + domain); n > maxName {
+		return refusal.Value("base_dns_domain", domain, "with the cluster's name, %sNAME.DOMAIN has %d characters: want at most %d", longestName, n, maxName)
+	}
+	return nil
+}
+
+// versionOf refuses what is no release's number; empty is none.
+func versionOf(version string) error {
+	if version != "" && !versionForm.MatchString(version) {
+		return refusal.Value("openshift_version", version, "want a release's number, such as 4.20 or 4.20.1; see openshift-versions")
+	}
+	return nil
+}
+
+// isServer tells that the text can be asked for in the DNS, or is an address.
+func isServer(text string) bool {
+	if a, err := netip.ParseAddr(text); err == nil {
+		return a.Zone() == ""
+	}
+	return isName(text)
+}
+
+func isName(text string) bool {
+	if len(text) > maxName {
+		return false
+	}
+	for l := range strings.SplitSeq(text, ".") {
+		if !looseLabel.MatchString(l) || len(l) > maxLabel {
+			return false
+		}
+	}
+	return true
+}
+
+// timeServers refuses a list of clocks that nobody could ask.
+func timeServers(member, list string) error {
+	if list == "" {
+		return nil
+	}
+	for server := range strings.SplitSeq(list, ",") {
+		if !isServer(server) {
+			return refusal.Value(member, server, "want names or addresses of NTP servers with a comma between them and no blanks, such as clock.example,192.0.2.1")
+		}
+	}
+	return nil
+}
