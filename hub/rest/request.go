@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/protocol"
 	"github.com/ironflow/ironflow/hub/releases"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
@@ -31,6 +32,9 @@ type request struct {
 	public string
 	key    auth.Key
 	limits *limits
+	// bodies hold what users send against the models of the operation.
+	bodies      *protocol.Bodies
+	operationID string
 }
 
 // handler serves one operation. Its answer is a model, a *file, a list, or nil for
@@ -92,11 +96,15 @@ func (r *request) reaches(cluster string) error {
 	return err
 }
 
-// body decodes the JSON body; unknown members are ignored, as the protocol says.
+// body decodes the JSON body. Unknown members are ignored where agents send them, as the
+// protocol says; a user's would be lost without a word, and are refused.
 func (r *request) body(into any) error {
 	raw, err := r.readBody()
 	if err != nil {
 		return bodyError(err)
+	}
+	if err := r.bodies.Check(r.operationID, raw); err != nil {
+		return err
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
 		return bad("the body is not the JSON that this operation takes: %v", err)

@@ -60,6 +60,7 @@ type Server struct {
 	mux     *http.ServeMux
 	// document is the OpenAPI document.
 	document []byte
+	bodies   *protocol.Bodies
 	releases *releases.File
 	public   string
 	live     LiveFiles
@@ -86,6 +87,9 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	if s.document, err = openapi.Document(version.Release()); err != nil {
+		return nil, err
+	}
+	if s.bodies, err = protocol.NewBodies(); err != nil {
 		return nil, err
 	}
 	for _, op := range operations {
@@ -181,6 +185,7 @@ func (s *Server) operation(op protocol.Operation) http.Handler {
 			return
 		}
 		req := &request{Request: r, hub: s.hub, caller: caller, w: w, releases: s.releases, public: s.public, live: s.live, key: s.auth.Key, limits: &s.limits}
+		req.bodies, req.operationID = s.bodies, op.ID
 		body, err := handle(req)
 		if err != nil {
 			s.fail(w, r, op, err)
@@ -191,6 +196,11 @@ func (s *Server) operation(op protocol.Operation) http.Handler {
 }
 
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, op protocol.Operation, err error) {
+	if wrong, ok := errors.AsType[*protocol.BodyError](err); ok {
+		// What breaks the document itself has a form of its own, which clients of the protocol know.
+		writeInfraError(w, wire.InfraError{Code: http.StatusBadRequest, Message: wrong.Error()})
+		return
+	}
 	code := service.Code(err)
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		err, code = errors.New("the body is larger than "+byteCount(tooLarge.Limit)), http.StatusRequestEntityTooLarge
