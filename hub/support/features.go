@@ -54,14 +54,11 @@ var rules = []rule{
 			wire.FeatureSupportLevelIDExternalPlatform, wire.FeatureSupportLevelIDExternalPlatformOci,
 		},
 	},
+	{id: wire.FeatureSupportLevelIDTnf, level: wire.SupportLevelUnavailable}, // this hub takes no fencing_credentials
 	{
-		id: wire.FeatureSupportLevelIDTnf, since: "4.20", level: wire.SupportLevelTechPreview, on: []wire.PlatformType{wire.PlatformTypeBaremetal, wire.PlatformTypeNone},
-		without: []wire.FeatureSupportLevelID{
-			wire.FeatureSupportLevelIDNutanixIntegration, wire.FeatureSupportLevelIDVsphereIntegration,
-			wire.FeatureSupportLevelIDExternalPlatform, wire.FeatureSupportLevelIDExternalPlatformOci,
-		},
+		id:      wire.FeatureSupportLevelIDVIPAutoAlloc,
+		without: []wire.FeatureSupportLevelID{wire.FeatureSupportLevelIDSno, wire.FeatureSupportLevelIDUserManagedNetworking},
 	},
-	{id: wire.FeatureSupportLevelIDVIPAutoAlloc, level: wire.SupportLevelUnavailable}, // this hub asks no DHCP server for addresses
 	{id: wire.FeatureSupportLevelIDCustomManifest},
 	{
 		id: wire.FeatureSupportLevelIDSingleNodeExpansion, since: "4.11", notOn: []wire.PlatformType{wire.PlatformTypeNutanix, wire.PlatformTypeVsphere},
