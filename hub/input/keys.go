@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
-	"fmt"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -54,17 +54,17 @@ func credential(raw json.RawMessage) error {
 		Auth *string `json:"auth"`
 	}
 	if json.Unmarshal(raw, &entry) != nil {
-		return fmt.Errorf("is no object with texts")
+		return errors.New("is no object with texts")
 	}
 	if entry.Auth == nil {
 		return nil // tools look for a helper, or ask without
 	}
 	plain, err := base64.StdEncoding.DecodeString(*entry.Auth)
 	if err != nil {
-		return fmt.Errorf("has an auth that is not base64")
+		return errors.New("has an auth that is not base64")
 	}
 	if !strings.Contains(string(plain), ":") {
-		return fmt.Errorf("has an auth without a colon between user and password")
+		return errors.New("has an auth without a colon between user and password")
 	}
 	return nil
 }

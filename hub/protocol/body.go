@@ -3,6 +3,7 @@ package protocol
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -79,7 +80,7 @@ func (b *Bodies) Check(operationID string, raw []byte) error {
 	if err := d.Decode(&value); err != nil {
 		return &BodyError{Want: fmt.Sprintf("is not the JSON that this operation takes: %v", err)}
 	}
-	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // Token returns it as it is
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return &BodyError{Want: "is not the JSON that this operation takes: something follows its end"}
 	}
 	if err := b.value("", Field{Type: kind}, value); err != nil {
