@@ -47,7 +47,7 @@ func (w *wish) kubernetes() error {
 			err = errors.New("there is more behind it")
 		}
 		if err != nil {
-			return wrong("annotation %s: want a JSON object with version, endpoint, programs, image_repository and vip_image: %w", names.KubernetesSettings, err)
+			return wrong("annotation %s: want a JSON object with version, endpoint, programs, image_repository, vip_image, cri_socket and mirrors: %w", names.KubernetesSettings, err)
 		}
 	}
 	if versioned {

@@ -24,9 +24,13 @@ func kubernetesSettings(given *wire.KubernetesSettings) *sources.KubernetesSetti
 	}
 	out := &sources.KubernetesSettings{
 		Version: given.Version, Endpoint: given.Endpoint, ImageRepository: given.ImageRepository, VIPImage: given.VIPImage,
+		CRISocket: given.CriSocket,
 	}
 	for _, p := range given.Programs {
-		out.Programs = append(out.Programs, sources.Program{URL: p.URL, Checksum: p.Checksum, Kind: p.Kind})
+		out.Programs = append(out.Programs, sources.Program{URL: p.URL, Checksum: p.Checksum, Kind: p.Kind, Name: p.Name})
+	}
+	for _, m := range given.Mirrors {
+		out.Mirrors = append(out.Mirrors, sources.Mirror{Registry: m.Registry, URLs: m.URLs, CA: m.Ca})
 	}
 	return out
 }

@@ -1433,10 +1433,18 @@ const (
 // KernelArguments is the REST model "kernel_arguments".
 type KernelArguments []KernelArgument
 
+// KubernetesMirror is the REST model "kubernetes-mirror".
+type KubernetesMirror struct {
+	Ca       string   `json:"ca,omitempty"`
+	Registry string   `json:"registry"`
+	URLs     []string `json:"urls"`
+}
+
 // KubernetesProgram is the REST model "kubernetes-program".
 type KubernetesProgram struct {
 	Checksum string `json:"checksum"`
 	Kind     string `json:"kind"`
+	Name     string `json:"name,omitempty"`
 	URL      string `json:"url"`
 }
 
@@ -1448,8 +1456,10 @@ const (
 
 // KubernetesSettings is the REST model "kubernetes-settings".
 type KubernetesSettings struct {
+	CriSocket       string              `json:"cri_socket,omitempty"`
 	Endpoint        string              `json:"endpoint,omitempty"`
 	ImageRepository string              `json:"image_repository,omitempty"`
+	Mirrors         []KubernetesMirror  `json:"mirrors,omitempty"`
 	Programs        []KubernetesProgram `json:"programs,omitempty"`
 	Version         string              `json:"version,omitempty"`
 	VIPImage        string              `json:"vip_image,omitempty"`

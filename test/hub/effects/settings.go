@@ -32,7 +32,7 @@ var Settings = []Setting{
 	{Cluster, "ignition_endpoint", Acts, "", "where hosts that join get their Ignition", joins},
 	{Cluster, "ignition_source", Acts, "", "who makes the Ignition of the cluster's hosts", "hub/rest.TestTheSourceOfACluster"},
 	{Cluster, "ingress_vips", Acts, Stores, "checked, and " + inConfig + unread, judged},
-	{Cluster, "kubernetes", Acts, "", "of a plain Kubernetes; refused beside another source", "hub/rest.TestTheSourceOfACluster"},
+	{Cluster, "kubernetes", Acts, "", "of a plain Kubernetes; refused beside another source", "hub/rest.TestSettingsOfAPlainKubernetesReachItsHosts"},
 	{Cluster, "load_balancer", Acts, Stores, "a user's own, " + inConfig, rendered},
 	{Cluster, "machine_network_cidr", Acts, "", oldName + "machine_networks", "hub/rest.TestSettingsOfAClusterThatMeanNothing"},
 	{Cluster, "machine_networks", Acts, "", "the cards that the installed system asks for an address", ordered},
