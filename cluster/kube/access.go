@@ -30,6 +30,8 @@ type Access struct {
 	TokenFile, Token string
 	// Certificate is a client's; nil for none.
 	Certificate *tls.Certificate
+	// UserAgent is what the server's log calls us; empty for ironflow-cluster.
+	UserAgent string
 }
 
 // InCluster is the access of a pod. url replaces the service's address, where it is

@@ -6,6 +6,7 @@ package kube
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -123,7 +124,7 @@ func (c *Client) send(ctx context.Context, client *http.Client, verb, path, cont
 		return nil, fmt.Errorf("%s %s: %w", verb, path, err)
 	}
 	r.Header.Set("Accept", "application/json")
-	r.Header.Set("User-Agent", "ironflow-cluster")
+	r.Header.Set("User-Agent", cmp.Or(c.access.UserAgent, "ironflow-cluster"))
 	if contentType != "" {
 		r.Header.Set("Content-Type", contentType)
 	}

@@ -23,9 +23,6 @@ func (u *Units) Made() vault.Vault { return vault.Vault{Keys: u.Keys} }
 // of it. Its errors are for people: they say what is missing, and have no secrets but
 // for what is theirs.
 func (u *Units) make(ctx context.Context, o *order) (*proven, error) {
-	if o.joins && o.from == sources.Kubernetes {
-		return nil, sources.Lacking{joinsKubernetes}
-	}
 	source, err := u.Sources.Of(o.from)
 	if err != nil {
 		return nil, err
@@ -57,11 +54,4 @@ func (u *Units) make(ctx context.Context, o *order) (*proven, error) {
 		p.files, err = u.Made().Files(o.Cluster.ID, vault.Keep{Source: o.from, Made: *out}, o.Earlier, configs)
 	}
 	return p, err
-}
-
-// joinsKubernetes is why no host is added to a plain Kubernetes: the running cluster has to
-// be told the token of the host, and the hub does not do that.
-var joinsKubernetes = sources.Lack{
-	What: "a host that joins a plain Kubernetes that runs needs a token there, which the hub does not make",
-	Next: "add the host by hand, with kubeadm token create and kubeadm join",
 }

@@ -2,6 +2,8 @@ package kubernetes_test
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"testing"
 	"time"
 
@@ -9,6 +11,8 @@ import (
 
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/sources/kubernetes"
+	"github.com/ironflow/ironflow/hub/sources/kubernetes/admission"
+	"github.com/ironflow/ironflow/hub/sources/kubernetes/token"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -23,7 +27,8 @@ func TestASecondTimeKeepsTheCluster(t *testing.T) {
 	g.Expect(after.Hosts).To(Equal(before.Hosts))
 }
 
-// TestOnDay2: a host joins a cluster whose first token has ended long ago.
+// TestOnDay2: a host joins a cluster whose first token has ended long ago, with a token of
+// its own that the cluster was told.
 func TestOnDay2(t *testing.T) {
 	for _, role := range []wire.HostRole{wire.HostRoleWorker, wire.HostRoleMaster} {
 		t.Run(string(role), func(t *testing.T) {
@@ -31,24 +36,44 @@ func TestOnDay2(t *testing.T) {
 			before := mustMake(t, alone())
 			o := joining(role, before)
 			o.Cluster.APIVIPs = nil // the cluster has none: it is reached where it was
-			after := mustMake(t, o)
+			after, told := admitted(t, o)
 			id := o.Hosts[0].ID
 			g.Expect(after.Hosts).To(HaveLen(1))
 			g.Expect(tokenOf(t, after)).NotTo(Equal(tokenOf(t, before)))
 			g.Expect(files(t, after, id)[configuration]).To(And(ContainSubstring(tokenOf(t, after)), ContainSubstring("192.0.2.10:6443")))
-			g.Expect(string(after.Files[kubernetes.TokenManifest])).To(And(
-				ContainSubstring("token-secret: "+tokenOf(t, after)[7:]), ContainSubstring(`expiration: "2026-12-29T12:00:00Z"`)))
 			g.Expect(after.Secrets["ca.key"]).To(Equal(before.Secrets["ca.key"]))
+
+			g.Expect(told).To(HaveLen(1))
+			g.Expect(told[0].token).To(Equal(token.Token{Text: tokenOf(t, after), Expires: o.Now.Add(token.Life)}))
+			g.Expect(told[0].door.Endpoint).To(Equal("192.0.2.10:6443"))
+			g.Expect(told[0].door.CA).To(Equal(before.Secrets["ca.crt"]))
+			pair, err := tls.X509KeyPair(told[0].door.Certificate, told[0].door.Key)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(pair.Leaf.Subject.Organization).To(Equal([]string{"kubeadm:cluster-admins"}))
+			g.Expect(pair.Leaf.NotAfter).To(BeTemporally("~", o.Now, time.Hour), "it is for this call alone")
+
 			again := joining(role, after)
 			again.Cluster.APIVIPs = nil
-			g.Expect(tokenOf(t, mustMake(t, again))).To(Equal(tokenOf(t, after)), "one that is still good is used for the next host")
+			g.Expect(tokenOf(t, mustMake(t, again))).NotTo(Equal(tokenOf(t, after)), "no host has the token of another one")
 		})
 	}
 }
 
-// TestATokenForTheInstallationIsNoFile: kubeadm makes it when it initialises the cluster.
-func TestATokenForTheInstallationIsNoFile(t *testing.T) {
-	NewWithT(t).Expect(mustMake(t, order(3, 1)).Files).To(BeEmpty())
+// TestAHostThatIsNotLetInGetsNothing: its disk is not written for a join that must fail.
+func TestAHostThatIsNotLetInGetsNothing(t *testing.T) {
+	g := NewWithT(t)
+	refusal := errors.New("the cluster's API at 192.0.2.10:6443 does not answer")
+	source := kubernetes.Source{Admit: func(context.Context, admission.Door, token.Token, time.Time) error { return refusal }}
+	made, err := source.Make(t.Context(), joining(wire.HostRoleWorker, mustMake(t, order(3, 1))))
+	g.Expect(err).To(MatchError(refusal))
+	g.Expect(made).To(BeNil())
+}
+
+// TestAnInstallationAsksNobody: kubeadm makes its token when it initialises the cluster.
+func TestAnInstallationAsksNobody(t *testing.T) {
+	made, told := admitted(t, order(3, 1))
+	NewWithT(t).Expect(made.Files).To(BeEmpty())
+	NewWithT(t).Expect(told).To(BeEmpty())
 }
 
 func TestWhoInitialises(t *testing.T) {

@@ -1,6 +1,7 @@
 package kubernetes_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/sources/kubernetes"
+	"github.com/ironflow/ironflow/hub/sources/kubernetes/admission"
+	"github.com/ironflow/ironflow/hub/sources/kubernetes/token"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -95,11 +98,29 @@ func joining(role wire.HostRole, earlier *sources.Made) *sources.Order {
 
 func mustMake(t testing.TB, o *sources.Order) *sources.Made {
 	t.Helper()
-	made, err := kubernetes.Source{}.Make(t.Context(), o)
+	made, _ := admitted(t, o)
+	return made
+}
+
+// asked is what a cluster that runs was asked for.
+type asked struct {
+	door  admission.Door
+	token token.Token
+}
+
+// admitted makes the order, with clusters that take all tokens.
+func admitted(t testing.TB, o *sources.Order) (*sources.Made, []asked) {
+	t.Helper()
+	var all []asked
+	source := kubernetes.Source{Admit: func(_ context.Context, d admission.Door, one token.Token, _ time.Time) error {
+		all = append(all, asked{d, one})
+		return nil
+	}}
+	made, err := source.Make(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return made
+	return made, all
 }
 
 // parsed is a host's configuration as Ignition reads it.

@@ -7,28 +7,30 @@
 // Nothing is fetched that the order does not name.
 //
 // A cluster that runs has to be told the token of a host that joins later: the host does
-// not have the key to do it. [Source.Make] then returns the manifest of that token among
-// [sources.Made.Files], as [TokenManifest]. Whoever starts the host's installation applies
-// it with [Kubeconfig]; that it is applied again does no harm.
+// not have the key to do it. [Source.Make] tells it over its API, with a certificate of the
+// cluster's own authority, and makes nothing for a host that the cluster would not let in.
 package kubernetes
 
 import (
 	"context"
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/ironflow/ironflow/hub/sources"
+	"github.com/ironflow/ironflow/hub/sources/kubernetes/admission"
 	"github.com/ironflow/ironflow/hub/sources/kubernetes/authorities"
 	"github.com/ironflow/ironflow/hub/sources/kubernetes/token"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
+// Kubeconfig is the credential with an administrator's access.
+const Kubeconfig = "kubeconfig-noingress"
+
+// The hub's own access to a cluster that runs: its name there, and how long it is good.
 const (
-	// TokenManifest is the file with the Secret of the token by which hosts join a cluster
-	// that runs. It is there when a host of the order joins.
-	TokenManifest = "bootstrap-token.yaml"
-	// Kubeconfig is the credential with an administrator's access.
-	Kubeconfig = "kubeconfig-noingress"
+	hubName = "ironflow-hub"
+	hubLife = time.Hour
 )
 
 // Names of [sources.Made.Secrets] besides the authorities' files.
@@ -39,7 +41,10 @@ const (
 )
 
 // Source makes a plain Kubernetes. The zero value is ready.
-type Source struct{}
+type Source struct {
+	// Admit has a cluster that runs take the token of a host; nil is [admission.Door.Admit].
+	Admit func(ctx context.Context, d admission.Door, t token.Token, now time.Time) error
+}
 
 var _ sources.Source = Source{}
 
@@ -50,7 +55,7 @@ func (Source) Ending(*sources.Order) sources.Ending { return sources.EndsInside 
 func (Source) Lacks(_ context.Context, o *sources.Order) []sources.Lack { return lacks(o) }
 
 // Make implements [sources.Source].
-func (Source) Make(ctx context.Context, o *sources.Order) (*sources.Made, error) {
+func (s Source) Make(ctx context.Context, o *sources.Order) (*sources.Made, error) {
 	if found := lacks(o); len(found) > 0 {
 		return nil, sources.Lacking(found)
 	}
@@ -58,8 +63,12 @@ func (Source) Make(ctx context.Context, o *sources.Order) (*sources.Made, error)
 	if err != nil {
 		return nil, err
 	}
-	p := newPlan(o, set, token.Reuse(earlier(o, secretToken), o.Now))
-	made := &sources.Made{Hosts: make(map[string][]byte, len(o.Hosts)), Files: map[string][]byte{}, Secrets: set.Files()}
+	t := token.Reuse(earlier(o, secretToken), o.Now)
+	if joins(o) { // what others have brought with them is not given to one more
+		t = token.New(o.Now)
+	}
+	p := newPlan(o, set, t)
+	made := &sources.Made{Hosts: make(map[string][]byte, len(o.Hosts)), Secrets: set.Files()}
 	for i := range o.Hosts {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("Ignition of %d of %d hosts is made: %w", i, len(o.Hosts), context.Cause(ctx)) //nolint:staticcheck // a name
@@ -70,7 +79,28 @@ func (Source) Make(ctx context.Context, o *sources.Order) (*sources.Made, error)
 		}
 		made.Hosts[o.Hosts[i].ID] = raw
 	}
-	return made, p.keep(made)
+	if err := p.keep(made); err != nil {
+		return nil, err
+	}
+	if joins(o) {
+		if err := s.admit(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
+}
+
+// admit has the cluster that runs let in who has the token of the order.
+func (s Source) admit(ctx context.Context, p *plan) error {
+	own, err := p.authorities.Administrator(hubName, p.order.Now, hubLife)
+	if err != nil {
+		return fmt.Errorf("the hub's access to the cluster: %w", err)
+	}
+	door := admission.Door{Endpoint: p.endpoint, CA: p.authorities.Certificate(), Certificate: own.Cert, Key: own.Key}
+	if s.Admit != nil {
+		return s.Admit(ctx, door, p.token, p.order.Now)
+	}
+	return door.Admit(ctx, p.token, p.order.Now)
 }
 
 // keep adds what belongs to the whole cluster.
@@ -85,14 +115,6 @@ func (p *plan) keep(made *sources.Made) error {
 		return fmt.Errorf("keep the bootstrap token: %w", err)
 	}
 	maps.Copy(made.Secrets, map[string][]byte{secretToken: kept, secretEndpoint: []byte(p.endpoint)})
-	if !joins(p.order) {
-		return nil
-	}
-	manifest, err := p.token.Manifest()
-	if err != nil {
-		return err
-	}
-	made.Files[TokenManifest] = manifest
 	return nil
 }
 

@@ -11,9 +11,9 @@ import (
 	"github.com/ironflow/ironflow/hub/pki"
 )
 
-// administrators is the group that kubeadm binds to cluster-admin when it initialises
+// Administrators is the group that kubeadm binds to cluster-admin when it initialises
 // the cluster. Unlike system:masters it can be taken its rights away again.
-const administrators = "kubeadm:cluster-admins"
+const Administrators = "kubeadm:cluster-admins"
 
 // adminLife is how long the administrator's certificate is valid: that of kubeadm's own.
 const adminLife = 365 * 24 * time.Hour
@@ -49,17 +49,23 @@ type scope struct {
 	User    string `json:"user"`
 }
 
+// Administrator is a certificate, with its key, of somebody who may do everything in the
+// cluster from now on for a while.
+func (s *Set) Administrator(name string, now time.Time, life time.Duration) (pki.Pair, error) {
+	return s.ca.Issue(pki.Request{
+		Subject: pkix.Name{CommonName: name, Organization: []string{Administrators}},
+		Usage:   x509.ExtKeyUsageClientAuth, Now: now, Life: life,
+	})
+}
+
 // Kubeconfig is an administrator's access to the cluster's API at server (a URL), valid
 // for one year from now.
 func (s *Set) Kubeconfig(name, server string, now time.Time) ([]byte, error) {
-	pair, err := s.ca.Issue(pki.Request{
-		Subject: pkix.Name{CommonName: "kubernetes-admin", Organization: []string{administrators}},
-		Usage:   x509.ExtKeyUsageClientAuth, Now: now, Life: adminLife,
-	})
+	const admin = "kubernetes-admin"
+	pair, err := s.Administrator(admin, now, adminLife)
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig of the cluster: %w", err)
 	}
-	const admin = "kubernetes-admin"
 	context := admin + "@" + name
 	raw, err := yaml.Marshal(kubeconfig{
 		APIVersion: "v1", Kind: "Config", CurrentContext: context,

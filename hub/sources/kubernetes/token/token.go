@@ -5,11 +5,8 @@ package token
 import (
 	"crypto/rand"
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"time"
-
-	"sigs.k8s.io/yaml"
 )
 
 // Life is how long a token can be used.
@@ -72,21 +69,3 @@ func Reuse(kept []byte, now time.Time) Token {
 
 // Keep is what [Reuse] reads.
 func (t Token) Keep() ([]byte, error) { return json.Marshal(t) }
-
-// Manifest is the Secret that a running cluster knows the token by. It may be applied
-// any number of times.
-func (t Token) Manifest() ([]byte, error) {
-	if !shape.MatchString(t.Text) {
-		return nil, fmt.Errorf("bootstrap token: want ID.SECRET of %d and %d small letters and digits", idLength, secretLength)
-	}
-	id, secret := t.Text[:idLength], t.Text[idLength+1:]
-	return yaml.Marshal(map[string]any{
-		"apiVersion": "v1", "kind": "Secret", "type": "bootstrap.kubernetes.io/token",
-		"metadata": map[string]string{"name": "bootstrap-token-" + id, "namespace": "kube-system"},
-		"stringData": map[string]string{
-			"token-id": id, "token-secret": secret, "expiration": t.Expires.UTC().Format(time.RFC3339),
-			"usage-bootstrap-authentication": "true", "usage-bootstrap-signing": "true",
-			"auth-extra-groups": Group, "description": "hosts that join, made by Ironflow",
-		},
-	})
-}

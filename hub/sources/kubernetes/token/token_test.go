@@ -1,11 +1,11 @@
 package token_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
-	"sigs.k8s.io/yaml"
 
 	"github.com/ironflow/ironflow/hub/sources/kubernetes/token"
 )
@@ -49,18 +49,18 @@ func TestNoTwoTokensAreEqual(t *testing.T) {
 	g.Expect(seen).To(HaveLen(1000))
 }
 
-// TestManifest: the members are those of Kubernetes' bootstrap tokens.
-func TestManifest(t *testing.T) {
+// TestSecret: the members are those of Kubernetes' bootstrap tokens.
+func TestSecret(t *testing.T) {
 	g := NewWithT(t)
-	raw, err := token.Token{Text: "abcdef.0123456789abcdef", Expires: now}.Manifest()
+	secret, err := token.Token{Text: "abcdef.0123456789abcdef", Expires: now}.Secret()
 	g.Expect(err).NotTo(HaveOccurred())
-	asJSON, err := yaml.YAMLToJSON(raw)
+	raw, err := json.Marshal(secret)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(asJSON).To(MatchJSON(`{"apiVersion":"v1","kind":"Secret","type":"bootstrap.kubernetes.io/token",
-		"metadata":{"name":"bootstrap-token-abcdef","namespace":"kube-system"},
+	g.Expect(raw).To(MatchJSON(`{"apiVersion":"v1","kind":"Secret","type":"bootstrap.kubernetes.io/token",
+		"metadata":{"name":"bootstrap-token-abcdef","namespace":"kube-system","labels":{"app.kubernetes.io/managed-by":"ironflow"}},
 		"stringData":{"token-id":"abcdef","token-secret":"0123456789abcdef","expiration":"2026-11-28T12:00:00Z",
 			"usage-bootstrap-authentication":"true","usage-bootstrap-signing":"true",
 			"auth-extra-groups":"system:bootstrappers:kubeadm:default-node-token","description":"hosts that join, made by Ironflow"}}`))
-	_, err = token.Token{Text: "abc"}.Manifest()
+	_, err = token.Token{Text: "abc"}.Secret()
 	g.Expect(err).To(MatchError(ContainSubstring("want ID.SECRET")))
 }
