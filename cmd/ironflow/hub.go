@@ -83,6 +83,8 @@ func newHubOver(ctx context.Context, records store.Store, s settings, cert pki.F
 	if options.Sources, err = s.work.sources(h.ignition, filepath.Join(s.dataDir, "openshift-install")); err != nil {
 		return nil, err
 	}
+	options.Inside.URL, options.Inside.Key = s.hubURL, key
+	options.Inside.CA = func() (string, error) { return readExisting(cert.CA) }
 	if options.Keys, err = seal.Load(filepath.Join(s.dataDir, "cluster.key")); err != nil {
 		return nil, err
 	}

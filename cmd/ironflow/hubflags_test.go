@@ -20,6 +20,7 @@ import (
 var notSettings = []string{
 	"Options.Store", "Options.Files", "Options.Ignition", "Options.TokenKey", "Options.Log", "Options.ImageURLs", "Options.Now",
 	"Options.Sources", "Options.Keys", "Options.Hub", "Options.Auth", "Options.PublicURL", "Options.LiveFiles", "Options.Registerer",
+	"Program.URL", "Program.CA", "Program.Key", "Program.ByBootstrap",
 }
 
 // TestEveryOptionOfTheHubIsAFlag: with all flags given, no option is left at zero.
@@ -42,6 +43,7 @@ func TestEveryOptionOfTheHubIsAFlag(t *testing.T) {
 		"hub-machine-config-image": "quay.example/m", "hub-must-gather-image": "quay.example/g", "hub-coreos-image": "quay.example/o",
 		"hub-stage-timeouts": "Rebooting=1h,Adding router ca=1h", "hub-soft-timeouts": "true", "hub-reclaim": "true",
 		"hub-openshift-install": "/usr/local/bin/openshift-install", "hub-kubernetes": "true",
+		"hub-cluster-image": "quay.example/l",
 	}
 	for flag, value := range given {
 		g.Expect(flags.Set(flag, value)).To(Succeed(), flag)

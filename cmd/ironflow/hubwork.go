@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/installerimage"
 	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/inside"
 	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/service"
@@ -29,7 +31,9 @@ type hubWork struct {
 	installProgram string
 	// kubernetes offers to make plain Kubernetes clusters.
 	kubernetes bool
-	images     instructions.Images
+	// inside is the image of ironflow-cluster.
+	inside string
+	images instructions.Images
 	// logLimit bounds an archive of logs, in MiB.
 	logLimit                          int
 	silence, checks, logs, keepEvents time.Duration
@@ -50,6 +54,7 @@ func (h *hubWork) settings() []setting {
 		{"hub-ignition-source", "IRONFLOW_HUB_IGNITION_SOURCE", "files", "where the Ignition of clusters comes from that do not say: files (of --hub-ignition-dir), pointer (hosts fetch it from the cluster that they join), openshift-install or kubernetes (see the next two)", text(&h.source)},
 		{"hub-openshift-install", "IRONFLOW_HUB_OPENSHIFT_INSTALL", "", "path of the openshift-install program, which makes the Ignition of clusters with source openshift-install; without one, there is no such source", text(&h.installProgram)},
 		{"hub-kubernetes", "IRONFLOW_HUB_KUBERNETES", "false", "offer the source kubernetes, which makes plain Kubernetes clusters by kubeadm; no machine has been installed by it yet, see docs/kubernetes.md", boolean(&h.kubernetes)},
+		{"hub-cluster-image", "IRONFLOW_HUB_CLUSTER_IMAGE", "", "full reference of the image of ironflow-cluster, which the hub puts among the manifests of clusters with the sources kubernetes and openshift-install; without one, their users have to", text(&h.inside)},
 		{"hub-installer-image", "INSTALLER_IMAGE", "", "full reference of the installer's container image, which agents of the existing kind run and need; empty for Ironflow's agent, which installs by itself", text(&h.images.Installer)},
 		{"hub-controller-image", "CONTROLLER_IMAGE", "", "full reference of the container image that the bootstrap host has run inside a cluster with a release, and that agents of the existing kind need; empty for none", text(&h.images.Controller)},
 		{"hub-machine-config-image", "IRONFLOW_HUB_MACHINE_CONFIG_IMAGE", "", "container image of the machine config operator, for installers that ask for it", text(&h.images.MachineConfig)},
@@ -106,7 +111,7 @@ func (h *hubWork) check() error {
 	if h.logLimit <= 0 {
 		return fmt.Errorf("--hub-log-limit %d: want more than 0 MiB", h.logLimit)
 	}
-	if err := h.images.Check(); err != nil {
+	if err := errors.Join(h.images.Check(), inside.Program{Image: h.inside}.Check()); err != nil {
 		return fmt.Errorf("--hub-*-image: %w", err)
 	}
 	if h.images.CoreOS != "" && (h.images.Installer == "" || installerimage.Own(h.images.Installer, "")) {
@@ -120,6 +125,7 @@ func (h *hubWork) check() error {
 // settings of its own, is the hub's default.
 func (h *hubWork) apply(o *service.Options) error {
 	o.Images, o.MaxLogBytes, o.Reclaim = h.images, int64(h.logLimit)<<20, h.reclaim
+	o.Inside.Image = h.inside
 	o.Timers = service.Timers{
 		Disconnected: h.silence, Prepare: h.checks, Logs: h.logs, KeepEvents: h.keepEvents, Soft: h.soft,
 		DiskCheck: h.diskCheck, Images: h.pulls, Monitor: h.pause, Renewal: h.renewal, Repeat: h.again,

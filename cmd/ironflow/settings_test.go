@@ -154,6 +154,7 @@ func TestWhatCannotWorkIsRefusedAtOnce(t *testing.T) {
 		"a system for another installer":   {append(good, "--hub-coreos-image=quay.example/os:1", "--hub-installer-image=quay.example/installer:1"), ""},
 		"an installer of no registry":      {append(good, "--hub-installer-image=installer:1"), `installer image: "installer:1" is no full image reference`},
 		"a controller of no registry":      {append(good, "--hub-controller-image=ironflow/ironflow-agent:latest"), "controller image: "},
+		"a program of no registry":         {append(good, "--hub-cluster-image=ironflow-cluster:v1"), "cluster image: "},
 		"an agent of no registry":          {append(good, "--hub-agent-version=agent:1"), `--hub-agent-version: "agent:1" is no full image reference`},
 		"limits of stages":                 {append(good, "--hub-stage-timeouts=Rebooting=1h, Applying olm manifests=0"), ""},
 		"validations that are not run":     {append(good, "--hub-disabled-host-validations=ntp-synced,mtu-valid", "--hub-disabled-cluster-validations=ntp-server-configured"), ""},

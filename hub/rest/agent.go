@@ -159,6 +159,9 @@ func logsOwner(r *request, logsType wire.LogsType) (store.HostKey, error) {
 	case wire.LogsTypeController:
 		return store.HostKey{}, nil
 	case wire.LogsTypeHost:
+		if r.caller.clusterID != "" {
+			return store.HostKey{}, bad("logs_type %s is for hosts: the program inside a cluster sends those of the controller", logsType)
+		}
 	default:
 		return store.HostKey{}, bad("logs_type %q: want host or controller", clip(string(logsType)))
 	}

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -22,15 +23,19 @@ type Auth struct {
 	// UserToken opens the operations of users, as "Authorization: Bearer TOKEN".
 	// Empty refuses them: Kubernetes is then the users' API.
 	UserToken string
-	// Key signs and checks URLs; the zero key does neither.
+	// Key signs and checks URLs, and checks tokens of clusters; the zero key does neither.
 	Key auth.Key
 }
 
 // caller is who a request comes from.
 type caller struct {
-	// infraEnvID limits an agent to one infra-env; empty for users and without authentication.
-	infraEnvID string
+	// infraEnvID limits an agent to one infra-env, and clusterID the program inside a
+	// cluster to that; empty for users and without authentication.
+	infraEnvID, clusterID string
 }
+
+// scope is what the caller is limited to; empty for users.
+func (c caller) scope() string { return cmp.Or(c.infraEnvID, c.clusterID) }
 
 // checker finds the infra-env that an agent's token opens. Only [auth.ErrInvalid]
 // and [auth.ErrMissing] are about the token; any other error means that it could
@@ -56,6 +61,10 @@ func (a Auth) check(r *http.Request, op protocol.Operation, tokens checker) (cal
 	}
 	if token := imageToken(r, op); token != "" {
 		return toCaller(tokens.CheckImageToken(r.Context(), token))
+	}
+	if op.Accepts(protocol.AgentAuth) && auth.OfCluster(r.Header.Get(wire.HeaderAgentToken)) {
+		who, refused := a.checkProgram(r, op)
+		return who, refused, nil
 	}
 	if op.Accepts(protocol.AgentAuth) {
 		return checkAgent(r, tokens)

@@ -73,9 +73,10 @@ func (b *budgets) forget(now time.Time) {
 	}
 }
 
-// spend uses up one report of an agent's host. An agent takes 429 as a reason to ask again.
+// spend uses up one report of a host, by its agent or by the program inside its cluster.
+// They take 429 as a reason to ask again.
 func (r *request) spend(key store.HostKey) error {
-	if r.caller.infraEnvID == "" {
+	if r.caller.scope() == "" {
 		return nil
 	}
 	wait, tell := r.limits.budgets.take(key, time.Now())
@@ -105,7 +106,7 @@ func (r *request) sayBudget(key store.HostKey) {
 	_ = r.hub.AddEvent(r.Context(), e) // the next time that it is used up, it is said again
 }
 
-// maxArriving bounds the bodies that agents of one infra-env are sending at the same time, in
+// maxArriving bounds the bodies that agents of one infra-env, or programs inside a cluster, are sending at the same time, in
 // bytes: what has not arrived as a whole is in memory, and does nothing yet.
 const maxArriving = 64 << 20
 
@@ -132,10 +133,10 @@ func (a *arriving) add(env string, n int64) bool {
 // readBody reads the whole body of a request.
 func (r *request) readBody() ([]byte, error) {
 	body := http.MaxBytesReader(r.w, r.Body, maxBody)
-	if r.caller.infraEnvID == "" {
+	if r.caller.scope() == "" {
 		return io.ReadAll(body)
 	}
-	m := &metered{from: body, env: r.caller.infraEnvID, count: &r.limits.arriving}
+	m := &metered{from: body, env: r.caller.scope(), count: &r.limits.arriving}
 	defer m.done()
 	return io.ReadAll(m)
 }

@@ -10,6 +10,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/hub/inside"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/sources/kubernetes"
@@ -34,6 +35,7 @@ func withKubernetes(t *testing.T) *testhub.Hub {
 	t.Helper()
 	return testhub.Start(t, testhub.Options{
 		Timers: service.Timers{Monitor: 10 * time.Millisecond}, Sources: map[sources.Name]sources.Source{sources.Kubernetes: kubernetes.Source{}},
+		Inside: inside.Program{Image: "registry.example/ironflow-cluster:v1", URL: "https://hub.example:8090"},
 	})
 }
 

@@ -70,11 +70,15 @@ func (r *request) host() (store.HostKey, error) {
 		return store.HostKey{}, err
 	}
 	id, err := r.id("host_id")
-	return store.HostKey{InfraEnvID: env, HostID: id}, err
+	if err != nil {
+		return store.HostKey{}, err
+	}
+	key := store.HostKey{InfraEnvID: env, HostID: id}
+	return key, r.ofOwnCluster(key)
 }
 
 // cluster reads the cluster's id. An agent reaches only clusters that a host of
-// its infra-env belongs to.
+// its infra-env belongs to, and the program inside a cluster only that.
 func (r *request) cluster() (string, error) {
 	id, err := r.id("cluster_id")
 	if err != nil {
@@ -83,9 +87,12 @@ func (r *request) cluster() (string, error) {
 	return id, r.reaches(id)
 }
 
-// reaches refuses an agent a cluster that no host of its infra-env belongs to, as if it
-// did not exist.
+// reaches refuses an agent a cluster that no host of its infra-env belongs to, and the
+// program inside a cluster another one, as if it did not exist.
 func (r *request) reaches(cluster string) error {
+	if own := r.caller.clusterID; own != "" && own != cluster {
+		return notFound("there is no cluster %s", cluster)
+	}
 	if r.caller.infraEnvID == "" {
 		return nil
 	}

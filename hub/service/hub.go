@@ -16,6 +16,7 @@ import (
 	"github.com/ironflow/ironflow/hub/filestore"
 	"github.com/ironflow/ironflow/hub/fleet"
 	"github.com/ironflow/ironflow/hub/infraenvs"
+	"github.com/ironflow/ironflow/hub/inside"
 	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/monitor"
@@ -43,6 +44,8 @@ type Options struct {
 	// Sources make the Ignition of clusters; none at all means files of no folder, and
 	// pointers for hosts that join a cluster.
 	Sources sources.Set
+	// Inside is put into clusters whose end is told from inside; the zero value is put into none.
+	Inside inside.Program
 	// Keys seal what sources made; required.
 	Keys seal.Keys
 	// TokenKey signs agent tokens. The zero key makes none, for hubs without authentication.
@@ -106,7 +109,7 @@ func New(o Options) (*Hub, error) {
 	if o.Store == nil || o.Files == nil || o.Keys.IsZero() {
 		return nil, errors.New("hub: a store of records, one of files, and a key to seal with are required")
 	}
-	if err := o.Images.Check(); err != nil {
+	if err := errors.Join(o.Images.Check(), o.Inside.Check()); err != nil {
 		return nil, fmt.Errorf("hub: %w", err)
 	}
 	cache, book := &snapshots.Cache{}, &checkins.Book{}
@@ -147,8 +150,9 @@ func (o Options) units(cache *snapshots.Cache, book *checkins.Book) *settle.Unit
 			Timers: o.Timers.WithDefaults(), Needs: o.Requirements, Checks: o.Checks, Images: o.Images,
 			Reclaim: o.Reclaim && o.ImageURLs != nil, // without its live image, a host cannot be booted into it
 		},
-		Sources: o.Sources, Keys: o.Keys,
+		Sources: o.Sources, Keys: o.Keys, Inside: o.Inside,
 	}
+	units.Inside.ByBootstrap = o.Images.Controller != ""
 	if len(o.Requirements) == 0 {
 		units.Rules.Needs = validations.OpenShift
 	}

@@ -9,6 +9,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	insider "github.com/ironflow/ironflow/hub/inside"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -79,7 +80,7 @@ func TestHostsThatJoinLeaveWhatTheClusterHas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := shared(t, service.Options{Sources: sources.Set{Default: tc.source, All: map[sources.Name]sources.Source{
+				w := shared(t, service.Options{Inside: insider.Program{Image: "registry.example/ironflow-cluster:v1", URL: "https://hub.example"}, Sources: sources.Set{Default: tc.source, All: map[sources.Name]sources.Source{
 					tc.source: inside(), sources.Pointer: &played{},
 				}}}, service.ClusterSpec{})
 				w.installing(hostA)

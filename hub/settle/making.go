@@ -27,7 +27,11 @@ func (u *Units) make(ctx context.Context, o *order) (*proven, error) {
 	if err != nil {
 		return nil, err
 	}
-	if lacks := source.Lacks(ctx, &o.Order); len(lacks) > 0 {
+	lacks, err := u.addInside(o)
+	if err != nil {
+		return nil, err
+	}
+	if lacks = append(lacks, source.Lacks(ctx, &o.Order)...); len(lacks) > 0 {
 		return nil, sources.Lacking(lacks)
 	}
 	out, err := source.Make(ctx, &o.Order)
@@ -54,4 +58,13 @@ func (u *Units) make(ctx context.Context, o *order) (*proven, error) {
 		p.files, err = u.Made().Files(o.Cluster.ID, vault.Keep{Source: o.from, Made: *out}, o.Earlier, configs)
 	}
 	return p, err
+}
+
+// addInside adds what tells the end of an installation from inside the cluster; one that
+// runs has it.
+func (u *Units) addInside(o *order) ([]sources.Lack, error) {
+	if o.joins {
+		return nil, nil
+	}
+	return u.Inside.Into(&o.Order, o.from)
 }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ironflow/ironflow/hub/inside"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/seal"
 	"github.com/ironflow/ironflow/hub/sources"
@@ -20,6 +21,8 @@ type Units struct {
 	// Sources make the Ignition of clusters, and Keys seal what they made.
 	Sources sources.Set
 	Keys    seal.Keys
+	// Inside is put into clusters whose end is told from inside.
+	Inside inside.Program
 
 	started, awake, lost atomic.Pointer[time.Time]
 	kept                 kept

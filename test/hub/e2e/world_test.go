@@ -146,7 +146,10 @@ func (w *world) newHub(name string, args ...string) *program.Hub {
 	w.Helper()
 	hub, err := program.New(program.Options{
 		Program: shipped(w.T, "ironflow"), Kubeconfig: plane.Kubeconfig, Dir: w.dir, Name: name, UserToken: userToken,
-		Args: append([]string{"--namespace", w.namespace(), "--metrics-insecure", "--hub-ignition-source", "openshift-install", "--hub-openshift-install", openshiftinstall.New(w.T).Path}, args...),
+		Args: append([]string{
+			"--namespace", w.namespace(), "--metrics-insecure", "--hub-ignition-source", "openshift-install", "--hub-openshift-install", openshiftinstall.New(w.T).Path,
+			"--hub-cluster-image", "registry.example/ironflow-cluster:e2e", // put among the manifests; the program itself runs beside the cluster
+		}, args...),
 	})
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Cleanup(func() {

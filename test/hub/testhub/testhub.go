@@ -20,6 +20,7 @@ import (
 
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/filestore"
+	"github.com/ironflow/ironflow/hub/inside"
 	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/seal"
@@ -39,6 +40,8 @@ type Options struct {
 	IgnitionDir string
 	// Sources are those of Ignition beside files and pointers.
 	Sources map[sources.Name]sources.Source
+	// Inside is put into clusters whose end is told from inside; the hub's key is its own.
+	Inside inside.Program
 	// Checks change the validations.
 	Checks service.Checks
 	// Images of an installation; none has a default.
@@ -96,8 +99,10 @@ func Start(t testing.TB, o Options) *Hub {
 	}
 	keys, err := seal.Load(filepath.Join(dir, "cluster.key"))
 	must(t, err)
+	o.Inside.Key = key
 	h.Hub, err = service.New(service.Options{
-		Store: records, Files: kept, TokenKey: key, Timers: o.Timers, Checks: o.Checks, Images: o.Images, Sources: o.sources(t), Keys: keys, ImageURLs: o.ImageURLs,
+		Inside: o.Inside,
+		Store:  records, Files: kept, TokenKey: key, Timers: o.Timers, Checks: o.Checks, Images: o.Images, Sources: o.sources(t), Keys: keys, ImageURLs: o.ImageURLs,
 	})
 	must(t, err)
 	serve := rest.Options{Hub: h.Hub, Auth: rest.Auth{None: o.NoAuth, UserToken: h.UserToken, Key: key}}

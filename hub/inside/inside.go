@@ -1,0 +1,122 @@
+// Package inside puts ironflow-cluster among the manifests of the clusters whose end is told
+// from inside: with the hub's URL and authority, and with a token of the cluster's own.
+// Where nobody would tell that end, it says so before anything is touched.
+//
+// Its type is [Program].
+package inside
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/ironflow/ironflow/cluster/manifests"
+	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/sources"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// Manifest is the file of the manifests. A user's own of that name takes its place.
+const Manifest = "ironflow-cluster.yaml"
+
+// folder is the one of additional manifests.
+const folder = "openshift"
+
+// Program is ironflow-cluster as the hub puts it into clusters. The zero value puts it nowhere.
+type Program struct {
+	// Image is the full reference of its image.
+	Image string
+	// URL is how clusters reach the hub, and CA what they trust it for besides the system's, PEM.
+	URL string
+	CA  func() (string, error)
+	// Key makes the clusters' tokens; the zero key makes none, for hubs without authentication.
+	Key auth.Key
+	// ByBootstrap tells that the bootstrap host of a cluster with a release brings a program.
+	ByBootstrap bool
+}
+
+// Check refuses what cannot be put into a cluster.
+func (p Program) Check() error {
+	if p.Image == "" {
+		return nil
+	}
+	if err := (manifests.Settings{Image: p.Image, HubURL: "https://hub", ClusterID: "cluster"}).Check(); err != nil {
+		return fmt.Errorf("cluster image: %w", err)
+	}
+	return nil
+}
+
+// Into adds the program to the manifests of a cluster that one of these sources makes, or
+// says that the cluster would have nobody inside: its installation would never end.
+func (p Program) Into(o *sources.Order, from sources.Name) ([]sources.Lack, error) {
+	switch {
+	case from != sources.Kubernetes && from != sources.OpenShiftInstall, brought(o):
+		return nil, nil
+	case from == sources.OpenShiftInstall && p.ByBootstrap:
+		return nil, nil
+	case p.Image == "":
+		return []sources.Lack{{
+			What: "nobody inside the cluster would tell the hub that it runs",
+			Next: "set --hub-cluster-image to the image of ironflow-cluster, or add what `ironflow-cluster manifests --cluster-id " + o.Cluster.ID + "` prints to the cluster's manifests",
+		}}, nil
+	}
+	raw, err := p.render(&o.Cluster, from)
+	if err != nil {
+		return nil, fmt.Errorf("the manifests of ironflow-cluster: %w", err)
+	}
+	o.Manifests = append(o.Manifests, sources.Manifest{Folder: folder, Name: Manifest, Content: raw})
+	return nil, nil
+}
+
+// brought tells that a user's own manifests bring the program: they name the cluster to the
+// hub, or have taken the file's place.
+func brought(o *sources.Order) bool {
+	for _, m := range o.Manifests {
+		if m.Name == Manifest || o.Cluster.ID != "" && bytes.Contains(m.Content, []byte(o.Cluster.ID)) {
+			return true
+		}
+	}
+	return false
+}
+
+// render is the program for the cluster. In one without a release it stays, for hosts that
+// join later: nobody else approves what they ask for.
+func (p Program) render(c *wire.Cluster, from sources.Name) ([]byte, error) {
+	s := manifests.Settings{
+		Image: p.Image, HubURL: p.URL, ClusterID: c.ID, Proxy: proxy(c),
+		Stay: from == sources.Kubernetes, OpenShift: from == sources.OpenShiftInstall,
+	}
+	var err error
+	if p.CA != nil {
+		if s.CA, err = p.CA(); err != nil {
+			return nil, fmt.Errorf("the hub's authority: %w", err)
+		}
+	}
+	if !p.Key.IsZero() {
+		if s.Token, err = p.Key.ClusterToken(c.ID); err != nil {
+			return nil, err
+		}
+	}
+	return manifests.Render(s)
+}
+
+// proxy is the cluster's, past which its own networks are reached.
+func proxy(c *wire.Cluster) map[string]string {
+	if c.HTTPProxy == "" && c.HTTPSProxy == "" {
+		return nil
+	}
+	direct := []string{"localhost", "127.0.0.1", "::1", ".svc", ".cluster.local"}
+	for _, n := range c.MachineNetworks {
+		direct = append(direct, string(n.CIDR))
+	}
+	for _, n := range c.ClusterNetworks {
+		direct = append(direct, string(n.CIDR))
+	}
+	for _, n := range c.ServiceNetworks {
+		direct = append(direct, string(n.CIDR))
+	}
+	if c.NoProxy != "" {
+		direct = append(direct, c.NoProxy)
+	}
+	return map[string]string{"HTTP_PROXY": c.HTTPProxy, "HTTPS_PROXY": c.HTTPSProxy, "NO_PROXY": strings.Join(direct, ",")}
+}

@@ -1,0 +1,88 @@
+package inside_test
+
+import (
+	"errors"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/inside"
+	"github.com/ironflow/ironflow/hub/sources"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+const id = "aaaaaaaa-0000-4000-8000-000000000001"
+
+func order(own ...sources.Manifest) *sources.Order {
+	return &sources.Order{Cluster: wire.Cluster{ID: id, Name: "edge"}, Manifests: own}
+}
+
+// TestWhoTellsTheEnd: the hub's own program, a user's, that of a bootstrap host; or nobody, which is said.
+func TestWhoTellsTheEnd(t *testing.T) {
+	set := inside.Program{Image: "registry.example/ironflow-cluster:v1", URL: "https://hub.example:8090"}
+	cni := sources.Manifest{Folder: "openshift", Name: "cni.yaml", Content: []byte("kind: DaemonSet")}
+	for name, tc := range map[string]struct {
+		program inside.Program
+		from    sources.Name
+		own     []sources.Manifest
+		added   bool
+		lacks   bool
+	}{
+		"the hub's":                        {set, sources.Kubernetes, nil, true, false},
+		"beside other manifests":           {set, sources.Kubernetes, []sources.Manifest{cni}, true, false},
+		"of a release":                     {set, sources.OpenShiftInstall, nil, true, false},
+		"a user's, by the cluster's id":    {set, sources.Kubernetes, []sources.Manifest{{Name: "mine.yaml", Content: []byte("value: " + id)}}, false, false},
+		"a user's, by its name":            {set, sources.Kubernetes, []sources.Manifest{{Name: inside.Manifest}}, false, false},
+		"a user's alone":                   {inside.Program{}, sources.Kubernetes, []sources.Manifest{{Name: "mine.yaml", Content: []byte("value: " + id)}}, false, false},
+		"that of a bootstrap host":         {inside.Program{ByBootstrap: true}, sources.OpenShiftInstall, nil, false, false},
+		"there is no bootstrap host":       {inside.Program{ByBootstrap: true}, sources.Kubernetes, nil, false, true},
+		"nobody":                           {inside.Program{}, sources.Kubernetes, []sources.Manifest{cni}, false, true},
+		"nobody in one of a release":       {inside.Program{}, sources.OpenShiftInstall, nil, false, true},
+		"role files bring what they bring": {set, sources.Files, nil, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := order(tc.own...)
+			lacks, err := tc.program.Into(o, tc.from)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(len(lacks) > 0).To(Equal(tc.lacks))
+			if tc.lacks {
+				g.Expect(lacks[0].String()).To(And(ContainSubstring("--hub-cluster-image"), ContainSubstring(id)))
+			}
+			g.Expect(len(o.Manifests) - len(tc.own)).To(Equal(map[bool]int{true: 1}[tc.added]))
+		})
+	}
+}
+
+// TestWhatItIsGiven: the hub, the cluster, and whether it stays.
+func TestWhatItIsGiven(t *testing.T) {
+	p := inside.Program{
+		Image: "registry.example/ironflow-cluster:v1", URL: "https://hub.example:8090",
+		CA: func() (string, error) { return "-----BEGIN CERTIFICATE-----", nil },
+	}
+	for from, stays := range map[sources.Name]string{sources.Kubernetes: "kind: Deployment", sources.OpenShiftInstall: "kind: Job"} {
+		t.Run(string(from), func(t *testing.T) {
+			g := NewWithT(t)
+			o := order()
+			o.Cluster.HTTPSProxy, o.Cluster.NoProxy = "http://proxy.example:3128", ".site.example"
+			o.Cluster.ServiceNetworks = []wire.ServiceNetwork{{CIDR: "172.30.0.0/16"}}
+			_, err := p.Into(o, from)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(string(o.Manifests[0].Content)).To(And(
+				ContainSubstring(stays), ContainSubstring("image: registry.example/ironflow-cluster:v1"), ContainSubstring("value: https://hub.example:8090"),
+				ContainSubstring("value: "+id), ContainSubstring("BEGIN CERTIFICATE"), ContainSubstring("http://proxy.example:3128"),
+				ContainSubstring("172.30.0.0/16,.site.example")))
+		})
+	}
+}
+
+func TestWhatCannotBePutIntoACluster(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(inside.Program{}.Check()).To(Succeed())
+	g.Expect(inside.Program{Image: "ironflow-cluster"}.Check()).To(MatchError(ContainSubstring("want a full reference")))
+	broken := inside.Program{Image: "registry.example/x:1", URL: "https://hub.example", CA: func() (string, error) { return "", errors.New("disk") }}
+	_, err := broken.Into(order(), sources.Kubernetes)
+	g.Expect(err).To(MatchError(ContainSubstring("the hub's authority: disk")))
+	_, err = inside.Program{Image: "registry.example/x:1"}.Into(order(), sources.Kubernetes)
+	g.Expect(err).To(MatchError(ContainSubstring("the hub's URL is missing")))
+}
