@@ -116,7 +116,9 @@ func (w *world) poolOf(s *site) *pool {
 // resources, and booting its live image once more does not install it again.
 func TestTheStoreIsLost(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := prepare(t, "--hub-ignition-source", "files") // the cluster has no release
+	w.start(w.hub)
+	w.connect(w.hub.URL, w.hub.CA)
 	s := w.newSite()
 	p, id := w.poolOf(s), hubid.Cluster(s.cluster)
 	machine := w.boot(p)
