@@ -1,0 +1,140 @@
+package manifests
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+
+	"github.com/ironflow/ironflow/api/names"
+)
+
+func parsePrefix(text string) (netip.Prefix, error) { return netip.ParsePrefix(text) }
+
+// isPullSecret tells whether a text is the JSON of registries' credentials.
+func isPullSecret(text string) bool {
+	var form struct {
+		Auths map[string]json.RawMessage `json:"auths"`
+	}
+	return json.Unmarshal([]byte(text), &form) == nil && form.Auths != nil
+}
+
+// environmentLabel ties networks of hosts to the infra-env.
+const environmentLabel = "infraenvs.agent-install.openshift.io"
+
+// convert makes the manifests of both files, which are good.
+func (c *configReader) convert() error {
+	name := c.install.Metadata.Name
+	head := func(version, kind, name string) Head {
+		return Head{APIVersion: version, Kind: kind, Metadata: Meta{Name: name, Namespace: c.install.Metadata.Name}}
+	}
+	deployment := &ClusterDeployment{Head: head("hive.openshift.io/v1", "ClusterDeployment", name)}
+	deployment.Spec.ClusterName, deployment.Spec.BaseDomain = name, c.install.BaseDomain
+	deployment.Spec.PullSecretRef = &Ref{Name: pullSecretName}
+	install := &AgentClusterInstall{Head: head("extensions.hive.openshift.io/v1beta1", "AgentClusterInstall", name)}
+	c.convertInstall(install)
+	overrides, err := c.overrides()
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.files.InstallConfig, err)
+	}
+	if overrides != "" {
+		install.Metadata.Annotations = map[string]string{names.InstallConfigOverrides: overrides}
+	}
+	env := &InfraEnv{Head: head("agent-install.openshift.io/v1beta1", "InfraEnv", name)}
+	env.Spec.ClusterRef, env.Spec.PullSecretRef = &Ref{Name: name, Namespace: name}, &Ref{Name: pullSecretName}
+	env.Spec.SSHAuthorizedKey, env.Spec.Proxy, env.Spec.AdditionalTrustBundle = c.install.SSHKey, c.install.Proxy, c.install.AdditionalTrustBundle
+	env.Spec.AdditionalNTPSources = c.agent.AdditionalNTPSources
+	if c.agent.MinimalISO {
+		env.Spec.ImageType = "minimal-iso"
+	}
+	env.Spec.CPUArchitecture = map[string]string{"amd64": "x86_64", "arm64": "aarch64", "ppc64le": "ppc64le", "s390x": "s390x"}[c.install.ControlPlane.Architecture]
+	label := map[string]string{environmentLabel: name}
+	for i := range c.agent.Hosts {
+		h := &c.agent.Hosts[i]
+		c.set.Hosts = append(c.set.Hosts, hostConfig(h, i))
+		if h.NetworkConfig.IsZero() {
+			continue
+		}
+		network := NMStateConfig{Head: head("agent-install.openshift.io/v1beta1", "NMStateConfig", fmt.Sprintf("%s-%d", name, i))}
+		network.Metadata.Labels = label
+		network.Spec.Interfaces, network.Spec.Config = h.Interfaces, h.NetworkConfig
+		c.set.NMStateConfigs = append(c.set.NMStateConfigs, network)
+		env.Spec.NMStateConfigLabelSelector.MatchLabels = label
+	}
+	if c.files.ReleaseImage != "" {
+		images := &ClusterImageSet{Head: Head{APIVersion: "hive.openshift.io/v1", Kind: "ClusterImageSet", Metadata: Meta{Name: name}}}
+		images.Spec.ReleaseImage = c.files.ReleaseImage
+		c.set.ClusterImageSet, install.Spec.ImageSetRef = images, &Ref{Name: name}
+	}
+	c.set.ClusterDeployment, c.set.AgentClusterInstall, c.set.InfraEnv, c.set.PullSecret = deployment, install, env, c.install.PullSecret
+	return nil
+}
+
+// hostConfig is the folder of a host: its name, or its number.
+func hostConfig(h *AgentHost, number int) HostConfig {
+	out := HostConfig{Name: h.Hostname, Role: h.Role, Hints: h.RootDeviceHints}
+	if out.Name == "" {
+		out.Name = fmt.Sprintf("host-%d", number)
+	}
+	for _, card := range h.Interfaces {
+		out.MACs = append(out.MACs, lowerMAC(card.MACAddress))
+	}
+	return out
+}
+
+func (c *configReader) convertInstall(a *AgentClusterInstall) {
+	in, out := &c.install, &a.Spec
+	out.ClusterDeploymentRef = Ref{Name: in.Metadata.Name}
+	out.Networking, out.SSHPublicKey, out.Proxy = in.Networking, in.SSHKey, in.Proxy
+	out.ProvisionRequirements = c.wanted()
+	pool := func(p *configPool) *MachinePool {
+		if p == nil {
+			return nil
+		}
+		return &MachinePool{Name: p.Name, Hyperthreading: p.Hyperthreading}
+	}
+	out.ControlPlane, out.Arbiter = pool(in.ControlPlane), pool(in.Arbiter)
+	for i := range in.Compute {
+		out.Compute = append(out.Compute, *pool(&in.Compute[i]))
+	}
+	switch p := in.Platform; {
+	case p.None != nil:
+		out.PlatformType = "None"
+	case p.External != nil:
+		out.PlatformType, out.External = "External", p.External
+	case p.BareMetal != nil:
+		out.PlatformType = "BareMetal"
+		out.APIVIP, out.APIVIPs, out.IngressVIP, out.IngressVIPs = p.BareMetal.APIVIP, p.BareMetal.APIVIPs, p.BareMetal.IngressVIP, p.BareMetal.IngressVIPs
+		if b := p.BareMetal.LoadBalancer; b != nil && b.Type == "UserManaged" {
+			out.LoadBalancer = b
+		}
+	}
+}
+
+// overrides are the fields that no manifest has, as the JSON object that the hub merges into
+// the install-config; empty for none.
+func (c *configReader) overrides() (string, error) {
+	in := &c.install
+	out := map[string]any{}
+	for name, text := range map[string]string{
+		"cpuPartitioningMode": in.CPUPartitioning, "additionalTrustBundlePolicy": in.TrustBundlePolicy, "additionalTrustBundle": in.AdditionalTrustBundle, "featureSet": in.FeatureSet,
+	} {
+		if text != "" {
+			out[name] = text
+		}
+	}
+	for name, free := range map[string]Free{
+		"capabilities": in.Capabilities, "imageDigestSources": in.DigestSources, "imageContentSources": in.ContentSources, "featureGates": in.FeatureGates,
+	} {
+		if !free.IsZero() {
+			out[name] = free
+		}
+	}
+	if in.FIPS != nil {
+		out["fips"] = *in.FIPS
+	}
+	if len(out) == 0 {
+		return "", nil
+	}
+	raw, err := json.Marshal(out)
+	return string(raw), err
+}
