@@ -58,6 +58,8 @@ type Options struct {
 	Insecure bool
 	// Token is the agent's secret; nil means none.
 	Token *Token
+	// Header is sent with each call, such as a user's token.
+	Header http.Header
 }
 
 // Host names the host that a call is about.
@@ -72,6 +74,7 @@ type Client struct {
 	version atomic.Pointer[string]
 	attempt string
 	token   *Token
+	header  http.Header
 	http    *http.Client
 }
 
@@ -93,6 +96,7 @@ func New(o Options) (*Client, error) {
 		base:    strings.TrimSuffix(u.String(), "/") + apiPrefix,
 		attempt: o.Attempt,
 		token:   token,
+		header:  o.Header.Clone(),
 		http: &http.Client{
 			Transport: hosthttp.Transport(roots, o.Insecure),
 			// The secret header would follow a redirect to any host.
@@ -159,6 +163,7 @@ func (c *Client) exchange(ctx context.Context, call call, body io.Reader, conten
 	if body != nil {
 		req.Header.Set("Content-Type", contentType)
 	}
+	maps.Copy(req.Header, c.header)
 	maps.Copy(req.Header, call.header)
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("X-Request-ID", uuid.NewString())

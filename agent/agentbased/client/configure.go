@@ -1,0 +1,244 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ironflow/ironflow/agent/agentbased/manifests"
+	"github.com/ironflow/ironflow/agent/hubclient"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// FailuresFile has a line "host: reason" for each host that is not configured; it is not
+// there when all are.
+const FailuresFile = "/var/run/agent-installer/host-config-failures"
+
+// failure is why a host is not configured yet.
+type failure struct{ host, reason string }
+
+// Configure gives the hosts what their folders say, again and again until each has it.
+func (c *Client) Configure(ctx context.Context) error {
+	if err := isUUID(infraEnvIDEnv, c.Settings.InfraEnvID); err != nil {
+		return err
+	}
+	if w := c.Settings.Workflow; w != WorkflowInstall && w != WorkflowAddNodes {
+		return bad(workflowEnv, w, WorkflowInstall+" or "+WorkflowAddNodes)
+	}
+	set, err := c.read(manifests.Files{HostConfig: c.Settings.Files.HostConfig})
+	if err != nil {
+		return err
+	}
+	if set.Hosts, err = c.wanted(set.Hosts); err != nil {
+		return err
+	}
+	for failures := 1; ; failures++ {
+		left, err := c.apply(ctx, set)
+		if err != nil && !passes(err) {
+			return err
+		}
+		if err != nil {
+			left = []failure{{"all hosts", "the hub cannot be asked: " + err.Error()}}
+		}
+		if err := c.tell(left); err != nil {
+			return err
+		}
+		if len(left) == 0 {
+			c.Log.Info("all hosts are configured", "hosts", len(set.Hosts))
+			return nil
+		}
+		if err := wait(ctx, hubclient.Delay(err, patience.Delay(failures, half))); err != nil {
+			return err
+		}
+	}
+}
+
+// wanted are the folders that count: when nodes are added, that of this host alone.
+func (c *Client) wanted(all []manifests.HostConfig) ([]manifests.HostConfig, error) {
+	if c.Settings.Workflow != WorkflowAddNodes {
+		return all, nil
+	}
+	own, err := c.ownMACs()
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(h manifests.HostConfig) bool {
+		return !slices.ContainsFunc(h.MACs, func(mac string) bool { return slices.Contains(own, mac) })
+	}), nil
+}
+
+// tell writes the failures, or takes the file away.
+func (c *Client) tell(left []failure) error {
+	file := c.Dir.Path(FailuresFile)
+	if len(left) == 0 {
+		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("host configuration: %w", err)
+		}
+		return nil
+	}
+	var text strings.Builder
+	for _, f := range left {
+		fmt.Fprintf(&text, "%s: %s\n", f.host, strings.Join(strings.Fields(f.reason), " "))
+	}
+	before, err := os.ReadFile(file)
+	if err == nil && string(before) == text.String() {
+		return nil
+	}
+	for _, f := range left {
+		c.Log.Warn("a host is not configured", "host", f.host, "reason", f.reason)
+	}
+	if err := replace(file, text.String()); err != nil {
+		return fmt.Errorf("host configuration: %w", err)
+	}
+	return nil
+}
+
+func (c *Client) hostsPath() string {
+	return "/infra-envs/" + url.PathEscape(c.Settings.InfraEnvID) + "/hosts"
+}
+
+// apply makes one pass over all hosts and returns what is left to do.
+func (c *Client) apply(ctx context.Context, set *manifests.Set) ([]failure, error) {
+	var hosts []wire.Host
+	if err := c.Hub.Do(ctx, hubclient.Request{Method: http.MethodGet, Path: c.hostsPath(), Out: &hosts}); err != nil {
+		return nil, err
+	}
+	var left []failure
+	found, fenced := map[string]bool{}, map[*manifests.Fencing]bool{}
+	for i := range hosts {
+		host := &hosts[i]
+		var inventory wire.Inventory
+		if host.Inventory == "" || json.Unmarshal([]byte(host.Inventory), &inventory) != nil {
+			continue // it is still missing
+		}
+		config := configOf(set.Hosts, &inventory)
+		if config != nil {
+			found[config.Name] = true
+		}
+		fencing := fencingOf(set.Fencing, host, &inventory)
+		fenced[fencing] = true
+		reason, err := c.applyTo(ctx, host, &inventory, config, fencing)
+		if err != nil {
+			return nil, err
+		}
+		if reason != "" {
+			left = append(left, failure{cmp.Or(host.RequestedHostname, inventory.Hostname, host.ID), reason})
+		}
+	}
+	for _, h := range set.Hosts {
+		if !found[h.Name] {
+			left = append(left, failure{h.Name, "no host with MAC address " + strings.Join(h.MACs, " or ") + " has sent its inventory yet"})
+		}
+	}
+	for i := range set.Fencing {
+		f := &set.Fencing[i]
+		if !fenced[f] && c.Settings.Workflow == WorkflowInstall {
+			left = append(left, failure{cmp.Or(f.Hostname, f.MACAddress), "no host that the fencing credentials are of has sent its inventory yet"})
+		}
+	}
+	return left, nil
+}
+
+// configOf is the folder of the host.
+func configOf(all []manifests.HostConfig, inventory *wire.Inventory) *manifests.HostConfig {
+	for i := range all {
+		for _, card := range inventory.Interfaces {
+			if slices.Contains(all[i].MACs, strings.ToLower(card.MACAddress)) {
+				return &all[i]
+			}
+		}
+	}
+	return nil
+}
+
+// fencingOf are the credentials of the host, by its name or the address of a card.
+func fencingOf(all []manifests.Fencing, host *wire.Host, inventory *wire.Inventory) *manifests.Fencing {
+	for i, f := range all {
+		byCard := f.MACAddress != "" && slices.ContainsFunc(inventory.Interfaces, func(card wire.Interface) bool {
+			return strings.EqualFold(card.MACAddress, f.MACAddress)
+		})
+		if byCard || f.Hostname != "" && (f.Hostname == inventory.Hostname || f.Hostname == host.RequestedHostname) {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// applyTo sends what the host has not, in one call. The reason says what keeps the host from
+// being configured; the error is of a hub that cannot be asked.
+func (c *Client) applyTo(ctx context.Context, host *wire.Host, inventory *wire.Inventory, config *manifests.HostConfig, fencing *manifests.Fencing) (reason string, err error) {
+	update, changes := wire.HostUpdateParams{}, []string{}
+	if config != nil && config.Role != "" && string(host.SuggestedRole) != config.Role && string(host.Role) != config.Role {
+		update.HostRole = &config.Role
+		changes = append(changes, "role "+config.Role)
+	}
+	if config != nil && config.Hints != nil {
+		disk, none := chosen(host, inventory, config.Hints)
+		if none {
+			reason = "no disk fits the root device hints of " + path.Join(c.Settings.Files.HostConfig, config.Name) + "; its disks: " + listed(inventory.Disks)
+		}
+		if disk != "" {
+			update.DisksSelectedConfig = []wire.DiskConfigParams{{ID: disk, Role: wire.DiskRoleInstall}}
+			changes = append(changes, "installation disk "+disk)
+		}
+	}
+	if params := fencingParams(fencing); params != nil && !sameFencing(host.FencingCredentials, params) {
+		update.FencingCredentials = params
+		changes = append(changes, "fencing credentials")
+	}
+	if len(changes) == 0 {
+		return reason, nil
+	}
+	err = c.Hub.Do(ctx, hubclient.Request{
+		Method: http.MethodPatch, Path: c.hostsPath() + "/" + url.PathEscape(host.ID), In: update, Want: http.StatusCreated,
+	})
+	switch code := hubclient.Code(err); {
+	case err == nil:
+		c.Log.Info("a host is configured", "host", host.ID, "changes", strings.Join(changes, ", "))
+		return reason, nil
+	case code == http.StatusUnauthorized || code == http.StatusForbidden || code == 0:
+		return "", err
+	}
+	return strings.Join(changes, " and ") + " cannot be set: " + err.Error(), nil
+}
+
+// chosen is the disk to ask for, empty when the host's is a good one; none tells that none fits.
+func chosen(host *wire.Host, inventory *wire.Inventory, hints *manifests.RootDeviceHints) (disk string, none bool) {
+	good := fitting(inventory.Disks, hints)
+	if len(good) == 0 {
+		if host.InstallationDiskID == noSuchDisk {
+			return "", true
+		}
+		return noSuchDisk, true
+	}
+	for _, d := range good {
+		if host.InstallationDiskID != "" && (d.ID == host.InstallationDiskID || d.Path == host.InstallationDiskID) {
+			return "", false
+		}
+	}
+	return cmp.Or(good[0].ID, good[0].Path), false
+}
+
+func fencingParams(f *manifests.Fencing) *wire.FencingCredentialsParams {
+	if f == nil {
+		return nil
+	}
+	return &wire.FencingCredentialsParams{
+		Address: f.Address, Username: f.Username, Password: f.Password, MACAddress: given(f.MACAddress), CertificateVerification: given(f.CertificateVerification),
+	}
+}
+
+// sameFencing compares with what the host has, as JSON.
+func sameFencing(has string, want *wire.FencingCredentialsParams) bool {
+	var there wire.FencingCredentialsParams
+	return has != "" && json.Unmarshal([]byte(has), &there) == nil && there.Address == want.Address && there.Username == want.Username && there.Password == want.Password &&
+		wire.Value(there.CertificateVerification) == wire.Value(want.CertificateVerification)
+}
