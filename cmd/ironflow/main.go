@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ironflow/ironflow/agent/agentbased/waitfor/command"
 	"github.com/ironflow/ironflow/api/version"
 	bmccli "github.com/ironflow/ironflow/bmc/cli"
 	"github.com/ironflow/ironflow/imagecustomization/cli"
@@ -25,6 +26,8 @@ func main() {
 	if err := newCommand().ExecuteContext(ctx); err != nil {
 		code := 1
 		if v, ok := errors.AsType[verdictError](err); ok {
+			code = v.ExitCode()
+		} else if v, ok := errors.AsType[command.ExitError](err); ok {
 			code = v.ExitCode()
 		} else {
 			fmt.Fprintln(os.Stderr, "ironflow:", err)
@@ -41,9 +44,16 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newRunCommand(), newControllersCommand(), newMigrateCommand(), newCRDsCommand(), cli.NewCommand(), bmccli.NewCommand(), newReleaseCommand())
+	root.AddCommand(newRunCommand(), newControllersCommand(), newMigrateCommand(), newCRDsCommand(), cli.NewCommand(), bmccli.NewCommand(), newReleaseCommand(), newAgentImageCommand())
 	root.AddCommand(newPartCommands()...)
 	return root
+}
+
+// newAgentImageCommand is what is done from outside for a cluster that installs itself.
+func newAgentImageCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "agent-image", Short: "Install a cluster whose hosts boot one image and need no hub outside"}
+	cmd.AddCommand(command.New())
+	return cmd
 }
 
 func newRunCommand() *cobra.Command {
