@@ -44,6 +44,7 @@ func Programs() []Program {
 		{"logs_sender", "collect logs and send them to the hub", runLogsSender},
 		{"installer", "install this host by an order on the command line; agent does it by itself", runInstaller},
 		{"write-reason", "add systemd's view of the agent's end to the reason file (ExecStopPost)", runWriteReason},
+		{"agent-installer-client", "register, configure and import at the hub of an agent-based installation, by the environment", runInstallerClient},
 	}
 	return slices.Concat(list, stepPrograms(), imageTools())
 }
