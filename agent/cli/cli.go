@@ -46,7 +46,7 @@ func Programs() []Program {
 		{"write-reason", "add systemd's view of the agent's end to the reason file (ExecStopPost)", runWriteReason},
 		{"agent-installer-client", "register, configure and import at the hub of an agent-based installation, by the environment", runInstallerClient},
 	}
-	return slices.Concat(list, stepPrograms(), imageTools())
+	return slices.Concat(list, stepPrograms(), imageTools(), agentBased())
 }
 
 // Main selects the program by argv and runs it. It returns the exit code.

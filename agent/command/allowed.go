@@ -12,8 +12,9 @@ type Program struct {
 
 // allowed is sorted by name.
 var allowed = []Program{
+	{"agetty", "makes terminals show messages in /etc/issue.d at once: it knows which terminals there are"},
 	{"blockdev", "makes the kernel read the new partition table of the installed disk"},
-	{"chpasswd", "sets the passwords of users that bootstrap.ign brings: it keeps the system's rules and locks"},
+	{"chpasswd", "sets the passwords of users that bootstrap.ign or a config image brings: it keeps the system's rules and locks"},
 	{"coreos-installer", "writes the image: it is the field's program for that, and checks signatures"},
 	{"groupadd", "makes the groups that bootstrap.ign brings"},
 	{"groupmod", "gives such a group, where it is there already, its number"},
@@ -27,8 +28,8 @@ var allowed = []Program{
 	{"podman", "pulls and runs container images"},
 	{"rpm-ostree", "drops the roll-back deployment of an installed host whose /boot is too small for the discovery image"},
 	{"sync", "has what is written to the installed disk reach it, and hears of its errors: a disk that hangs would hold the agent itself"},
-	{"systemctl", "reboots an installed host from inside a container, which does not see the host's D-Bus; enables the units that bootstrap.ign brings"},
-	{"udevadm", "waits until udev knows the new partitions"},
+	{"systemctl", "reboots an installed host from inside a container, which does not see the host's D-Bus; enables the units that bootstrap.ign brings and that a config image starts; restarts NetworkManager, and what hangs on it, for new connections"},
+	{"udevadm", "waits until udev knows the new partitions, or all network cards at a boot"},
 	{"umount", "the counterpart of mount"},
 	{"useradd", "makes the users that bootstrap.ign brings: it keeps the system's rules, and makes homes with their labels"},
 	{"usermod", "changes such users where they are there already"},

@@ -1,0 +1,228 @@
+package hostsettings
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ironflow/ironflow/agent/agentbased/places"
+	"github.com/ironflow/ironflow/agent/command"
+	"github.com/ironflow/ironflow/api/hostfile"
+)
+
+const (
+	// macFile says which card has which name in the keyfiles beside it.
+	macFile = "mac_interface.ini"
+	suffix  = ".nmconnection"
+	// maxKeyfile bounds a file of a host's folder.
+	maxKeyfile = 1 << 20
+)
+
+// PickNetwork copies the keyfiles of the folder that names a card of this host to where
+// NetworkManager looks for them, and returns the folder's name; empty when none does, and
+// the host keeps to DHCP. Cards appear one after the other at a boot: while one is missing,
+// udev is waited for once.
+func PickNetwork(ctx context.Context, dir hostfile.Dir, commands command.Runner, log *slog.Logger) (string, error) {
+	root, err := os.OpenRoot(dir.Path(places.Networks))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	hosts, err := readHosts(root)
+	if err != nil || len(hosts) == 0 {
+		return "", err
+	}
+	there, err := cards(dir)
+	if err != nil {
+		return "", err
+	}
+	host := find(hosts, there)
+	if host == nil || len(host.missing(there)) > 0 {
+		if err := commands.Run(ctx, command.Command{Name: "udevadm", Args: []string{"settle", "--timeout=20"}}); err != nil {
+			log.InfoContext(ctx, "no word of udev that all cards are there", "error", err)
+		}
+		if there, err = cards(dir); err != nil {
+			return "", err
+		}
+		host = find(hosts, there)
+	}
+	if host == nil {
+		log.InfoContext(ctx, "no network names a card of this host", "cards", sorted(there))
+		return "", nil
+	}
+	if missing := host.missing(there); len(missing) > 0 {
+		log.WarnContext(ctx, "cards that the host's network names are not there", "network", host.folder, "missing", missing)
+	}
+	return host.folder, host.copy(dir, root, there)
+}
+
+// host is a folder with the network of one host.
+type host struct {
+	folder string
+	// names are the cards' names in its keyfiles, by their addresses.
+	names map[string]string
+}
+
+// readHosts reads which cards the folders name, host2 before host10.
+func readHosts(root *os.Root) ([]host, error) {
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return nil, err
+	}
+	var hosts []host
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		raw, err := readBounded(root, e.Name()+"/"+macFile)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // a folder of something else
+		}
+		if err != nil {
+			return nil, err
+		}
+		names, err := parseMACs(string(raw))
+		if err != nil {
+			return nil, fmt.Errorf("%s/%s/%s: %w", places.Networks, e.Name(), macFile, err)
+		}
+		hosts = append(hosts, host{folder: e.Name(), names: names})
+	}
+	slices.SortStableFunc(hosts, func(a, b host) int { return cmp.Compare(number(a.folder), number(b.folder)) })
+	return hosts, nil
+}
+
+func number(folder string) int {
+	n, err := strconv.Atoi(strings.TrimPrefix(folder, "host"))
+	if err != nil {
+		return 1 << 30
+	}
+	return n
+}
+
+func parseMACs(text string) (map[string]string, error) {
+	names := map[string]string{}
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		mac, name, found := strings.Cut(line, "=")
+		address, err := net.ParseMAC(strings.TrimSpace(mac))
+		if !found || err != nil {
+			return nil, fmt.Errorf("line %d: want MAC=NAME, such as 52:54:00:00:00:01=eth0", n)
+		}
+		names[address.String()] = strings.TrimSpace(name)
+	}
+	return names, nil
+}
+
+// find returns the first host that names one of the cards.
+func find(hosts []host, there map[string]string) *host {
+	i := slices.IndexFunc(hosts, func(h host) bool { return len(h.missing(there)) < len(h.names) })
+	if i < 0 {
+		return nil
+	}
+	return &hosts[i]
+}
+
+// missing are the addresses of its cards that are not there.
+func (h host) missing(there map[string]string) (missing []string) {
+	for mac := range h.names {
+		if there[mac] == "" {
+			missing = append(missing, mac)
+		}
+	}
+	slices.Sort(missing)
+	return missing
+}
+
+// copy writes its keyfiles, with the kernel's names of the cards.
+func (h host) copy(dir hostfile.Dir, root *os.Root, there map[string]string) error {
+	kernel := map[string]string{}
+	for mac, name := range h.names {
+		if there[mac] != "" {
+			kernel[name] = there[mac]
+		}
+	}
+	files, err := fs.Glob(root.FS(), h.folder+"/*"+suffix)
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		raw, err := readBounded(root, file)
+		if err != nil {
+			return err
+		}
+		target := places.Keyfiles + strings.TrimPrefix(file, h.folder)
+		if err := places.Write(dir, target, []byte(rename(string(raw), kernel)), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// named are the settings of keyfiles whose value is the name of an interface.
+var named = []string{"interface-name", "primary", "master", "controller", "parent"}
+
+// rename puts the kernel's names in where a keyfile has those of its author.
+func rename(keyfile string, kernel map[string]string) string {
+	var out strings.Builder
+	for line := range strings.Lines(keyfile) {
+		text, end := strings.TrimRight(line, "\r\n"), line[len(strings.TrimRight(line, "\r\n")):]
+		key, value, _ := strings.Cut(text, "=")
+		switch {
+		case slices.Contains(named, key) && kernel[value] != "":
+			text = key + "=" + kernel[value]
+		case strings.HasPrefix(key, "routing-rule"):
+			words := strings.Split(value, " ")
+			for i := range words[1:] {
+				if words[i] == "iif" && kernel[words[i+1]] != "" {
+					words[i+1] = kernel[words[i+1]]
+				}
+			}
+			text = key + "=" + strings.Join(words, " ")
+		}
+		out.WriteString(text + end)
+	}
+	return out.String()
+}
+
+// readBounded reads a regular file of the folder.
+func readBounded(root *os.Root, name string) ([]byte, error) {
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxKeyfile {
+		return nil, fmt.Errorf("%s/%s: want a file of at most %d bytes", places.Networks, name, maxKeyfile)
+	}
+	return io.ReadAll(io.LimitReader(f, maxKeyfile))
+}
+
+func sorted(there map[string]string) []string {
+	var all []string
+	for mac, name := range there {
+		all = append(all, name+" "+mac)
+	}
+	slices.Sort(all)
+	return all
+}

@@ -1,0 +1,163 @@
+// Package messages is all that an agent-based install says to people who stand before
+// a host: one table of texts, each with the file that it lies in, and the [Console] that
+// shows them. Every text also reaches the hub as an event (see [Reporter]), so that
+// there is nothing to read on the host that cannot be read outside.
+package messages
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Severity is how bad a message is, in the words of the hub's events.
+type Severity string
+
+// Severities.
+const (
+	Info    Severity = "info"
+	Warning Severity = "warning"
+	Error   Severity = "error"
+)
+
+// Slot is the name of a message's file in /etc/issue.d and /etc/motd.d. Its number
+// sorts the messages: 60 rendezvous host or config image, 65 tokens, 70 services, 80
+// settings of hosts, 90 start of the installation and its page, 95 contents of the config image.
+// A slot has one message at a time; the newer one replaces the older.
+type Slot string
+
+// Slots.
+const (
+	SlotConfigImageWanted Slot = "60_config-image"
+	SlotRendezvous        Slot = "60_rendezvous-host"
+	SlotTokens            Slot = "65_token"
+	SlotServices          Slot = "70_agent-services"
+	SlotHostConfig        Slot = "80_host-config"
+	SlotAddNode           Slot = "90_add-node"
+	SlotStart             Slot = "90_start-cluster"
+	SlotUI                Slot = "90_ui-availability"
+	SlotConfigImage       Slot = "95_load-config-image"
+)
+
+// ID names a message; events have it as their name, with the prefix [EventPrefix].
+type ID string
+
+// EventPrefix leads the names of the hub's events.
+const EventPrefix = "agent_based_"
+
+// Messages.
+const (
+	ConfigImageWanted    ID = "config_image_wanted"
+	RendezvousUnknown    ID = "rendezvous_unknown"
+	RendezvousInvalid    ID = "rendezvous_invalid"
+	RendezvousNoAddress  ID = "rendezvous_no_address"
+	RendezvousExpected   ID = "rendezvous_expected"
+	RendezvousDuplicate  ID = "rendezvous_duplicate"
+	RendezvousIs         ID = "rendezvous_is"
+	RendezvousIsNot      ID = "rendezvous_is_not"
+	TokensExpire         ID = "tokens_expire"
+	TokensExpired        ID = "tokens_expired"
+	ServicesWaiting      ID = "services_waiting"
+	HostConfigFailed     ID = "host_config_failed"
+	StartHubAway         ID = "start_hub_away"
+	StartHostsMissing    ID = "start_hosts_missing"
+	StartHostsTooMany    ID = "start_hosts_too_many"
+	StartClusterNotReady ID = "start_cluster_not_ready"
+	StartRefused         ID = "start_refused"
+	StartInstalling      ID = "start_installing"
+	StartEnded           ID = "start_ended"
+	StartInstalled       ID = "start_installed"
+	AddNodeWaiting       ID = "add_node_waiting"
+	AddNodeRefused       ID = "add_node_refused"
+	AddNodeInstalling    ID = "add_node_installing"
+	AddNodeEnded         ID = "add_node_ended"
+	UIAvailable          ID = "ui_available"
+	ConfigImageRefused   ID = "config_image_refused"
+	ConfigImageLoaded    ID = "config_image_loaded"
+)
+
+// Message is a row of the table.
+type Message struct {
+	ID       ID
+	Slot     Slot
+	Severity Severity
+	// Format is the text with fmt's verb %s for each of Args, which say what it is.
+	Format string
+	Args   []string
+}
+
+var table = []Message{
+	{ConfigImageWanted, SlotConfigImageWanted, Warning, "This host waits for its config image: attach a medium with the label %s (a USB device, or virtual media of the BMC).", []string{"label"}},
+
+	{RendezvousUnknown, SlotRendezvous, Warning, "This host waits for %s, which names the rendezvous host; it comes with the image, or with the config image.", []string{"file"}},
+	{RendezvousInvalid, SlotRendezvous, Error, "The rendezvous host is not known: %s. Make the image again with the address of one of the hosts.", []string{"what is wrong"}},
+	{RendezvousNoAddress, SlotRendezvous, Warning, "This host has no address yet; the rendezvous host has %s. Look at cables, VLANs and DHCP.", []string{"expected addresses"}},
+	{RendezvousExpected, SlotRendezvous, Warning, "The rendezvous host has %s; this host has %s, and waits for more.", []string{"expected addresses", "addresses"}},
+	{RendezvousDuplicate, SlotRendezvous, Error, "This host has %s of the rendezvous host on %s, and so has another one in the network: take it from one of them.", []string{"address", "interface"}},
+	{RendezvousIs, SlotRendezvous, Info, "This host is the rendezvous host: it has %s on %s.", []string{"address", "interface"}},
+	{RendezvousIsNot, SlotRendezvous, Info, "This host is not the rendezvous host: that one has %s, this host has %s.", []string{"expected addresses", "addresses"}},
+
+	{TokensExpire, SlotTokens, Warning, "The authentication token of this image ends at %s; a host that is not installed by then needs a new image.", []string{"time"}},
+	{TokensExpired, SlotTokens, Error, "Installation cannot proceed: the authentication token of this image has ended at %s, and this host's clock says %s. Make a new image and boot it, or set the clock.", []string{"time", "the host's time"}},
+
+	{ServicesWaiting, SlotServices, Warning, "Waiting for services: %s", []string{"services and their states"}},
+
+	{HostConfigFailed, SlotHostConfig, Error, "Installation cannot proceed: %s", []string{"hosts and what is wrong with their settings"}},
+
+	{AddNodeWaiting, SlotAddNode, Warning, "This host does not join the cluster yet: %s.", []string{"state of the host"}},
+	{AddNodeRefused, SlotAddNode, Error, "The hub does not install this host: %s.", []string{"reason"}},
+	{AddNodeInstalling, SlotAddNode, Info, "This host is being installed for the cluster: %s.", []string{"state of the host"}},
+	{AddNodeEnded, SlotAddNode, Error, "The installation of this host has failed: %s.", []string{"state of the host"}},
+
+	{StartHubAway, SlotStart, Warning, "The installation has not begun: the hub does not answer (%s).", []string{"reason"}},
+	{StartHostsMissing, SlotStart, Warning, "The installation has not begun: %s.", []string{"which hosts are there, and which are not ready"}},
+	{StartHostsTooMany, SlotStart, Error, "Installation cannot proceed: %s. Switch off those that are too many and remove them from the hub.", []string{"which hosts are there"}},
+	{StartClusterNotReady, SlotStart, Warning, "All hosts are ready, the cluster is not: %s.", []string{"state of the cluster"}},
+	{StartRefused, SlotStart, Error, "The hub does not start the installation: %s.", []string{"reason"}},
+	{StartInstalling, SlotStart, Info, "The cluster is being installed: %s.", []string{"state of the cluster"}},
+	{StartEnded, SlotStart, Error, "The installation has ended without a cluster: %s.", []string{"state of the cluster"}},
+	{StartInstalled, SlotStart, Info, "The cluster is installed.", nil},
+
+	{UIAvailable, SlotUI, Info, "Look at the installation at %s", []string{"URL"}},
+
+	{ConfigImageRefused, SlotConfigImage, Error, "Installation cannot proceed: the config image on %s is refused: %s.", []string{"device", "what is wrong"}},
+	{ConfigImageLoaded, SlotConfigImage, Info, "The config image on %s is in place.", []string{"device"}},
+}
+
+// Table lists all messages in the order of their files.
+func Table() []Message { return slices.Clone(table) }
+
+// find returns the row of a message. The test of the table proves that each ID has one.
+func find(id ID) Message {
+	if i := slices.IndexFunc(table, func(m Message) bool { return m.ID == id }); i >= 0 {
+		return table[i]
+	}
+	return Message{ID: id, Slot: SlotServices, Severity: Error, Format: string(id)}
+}
+
+// text renders the message. Arguments come from outside as well: what could move the
+// cursor of a terminal is not in the text.
+func (m Message) text(args []string) string {
+	values := make([]any, len(args))
+	for i, a := range args {
+		values[i] = printable(a)
+	}
+	return strings.ReplaceAll(fmt.Sprintf(m.Format, values...), " \n", "\n")
+}
+
+// maxArgument bounds what one argument adds to a screen of 80x24.
+const maxArgument = 1000
+
+// printable keeps lines, and drops every other control character.
+func printable(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if (r < ' ' && r != '\n') || (r >= 0x7f && r < 0xa0) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "?"))
+	if len(text) > maxArgument {
+		text = strings.ToValidUTF8(text[:maxArgument], "") + " …"
+	}
+	return text
+}

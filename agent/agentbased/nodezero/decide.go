@@ -1,0 +1,129 @@
+// Package nodezero finds out whether this host is the rendezvous host: the one with an
+// address that the image names, which runs the hub for the time of the installation. It
+// hears of addresses from the kernel as they come and go. [Program] is the program, decide
+// the decision; what differs between a host and a test is [Network].
+package nodezero
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/ironflow/ironflow/agent/agentbased/messages"
+)
+
+// Address is one address of this host.
+type Address struct {
+	Addr netip.Addr
+	// Interface has it, with the hardware address MAC.
+	Interface, MAC string
+	// Tentative addresses are not usable yet: the kernel still asks whether somebody
+	// else has them. Duplicate ones it has found elsewhere.
+	Tentative, Duplicate bool
+	// Default tells that the interface has a default route.
+	Default bool
+}
+
+// expected reads NODE_ZERO_IP: one address, or several of the same host.
+func expected(text string) ([]netip.Addr, error) {
+	var all []netip.Addr
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+		addr, err := netip.ParseAddr(strings.Trim(word, "[]"))
+		addr = addr.Unmap()
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%q is not an address", word)
+		case addr.IsLinkLocalUnicast() || addr.Zone() != "":
+			return nil, fmt.Errorf("%s is an address of one link only, which the other hosts cannot use", addr)
+		case addr.IsUnspecified() || addr.IsMulticast() || addr.IsLoopback():
+			return nil, fmt.Errorf("%s is not the address of a host", addr)
+		}
+		all = append(all, addr)
+	}
+	if len(all) == 0 {
+		return nil, errors.New("no address is given")
+	}
+	return all, nil
+}
+
+// usable are the addresses that other hosts could use, in a stable order.
+func usable(all []Address) []Address {
+	all = slices.Clone(all)
+	all = slices.DeleteFunc(all, func(a Address) bool {
+		return a.Addr.IsLoopback() || a.Addr.IsLinkLocalUnicast() || a.Addr.IsMulticast() || a.Addr.IsUnspecified()
+	})
+	slices.SortStableFunc(all, func(a, b Address) int { return a.Addr.Compare(b.Addr) })
+	return all
+}
+
+// verdict is what the addresses of a moment mean.
+type verdict struct {
+	// match is the host's address that is the rendezvous host's; nil for none.
+	match *Address
+	// message and args say it to people. While it waits, the host may still get more.
+	message messages.ID
+	args    []string
+}
+
+// decide compares addresses with those that are expected. final says that nothing more is
+// waited for.
+func decide(want []netip.Addr, all []Address, final bool) verdict {
+	have := usable(all)
+	for _, w := range want {
+		for i, a := range have {
+			switch {
+			case a.Addr != w || a.Tentative:
+			case a.Duplicate:
+				return verdict{message: messages.RendezvousDuplicate, args: []string{a.Addr.String(), a.Interface}}
+			default:
+				return verdict{match: &have[i], message: messages.RendezvousIs, args: []string{a.Addr.String(), a.Interface}}
+			}
+		}
+	}
+	id := messages.RendezvousExpected
+	switch {
+	case len(have) == 0:
+		return verdict{message: messages.RendezvousNoAddress, args: []string{list(want)}}
+	case final:
+		id = messages.RendezvousIsNot
+	}
+	return verdict{message: id, args: []string{list(want), inWords(have)}}
+}
+
+// own chooses the address by which a host that is its own rendezvous host is known: one on
+// the interface of the default route if there is one, IPv4 before IPv6. nil for none yet.
+func own(all []Address) *Address {
+	have := slices.DeleteFunc(usable(all), func(a Address) bool { return a.Tentative || a.Duplicate })
+	if len(have) == 0 {
+		return nil
+	}
+	if i := slices.IndexFunc(have, func(a Address) bool { return a.Default }); i >= 0 {
+		return &have[i]
+	}
+	return &have[0]
+}
+
+func list(addresses []netip.Addr) string {
+	words := make([]string, len(addresses))
+	for i, a := range addresses {
+		words[i] = a.String()
+	}
+	return strings.Join(words, ", ")
+}
+
+// inWords lists addresses with their interfaces.
+func inWords(all []Address) string {
+	words := make([]string, len(all))
+	for i, a := range all {
+		words[i] = a.Addr.String() + " on " + a.Interface
+		switch {
+		case a.Duplicate:
+			words[i] += " (another host has it too)"
+		case a.Tentative:
+			words[i] += " (not usable yet)"
+		}
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,192 @@
+package nodezero
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/ironflow/ironflow/agent/agentbased/messages"
+	"github.com/ironflow/ironflow/agent/agentbased/pause"
+	"github.com/ironflow/ironflow/agent/agentbased/places"
+	"github.com/ironflow/ironflow/api/hostfile"
+)
+
+// Network tells the addresses of this host.
+type Network interface {
+	// Addresses lists them.
+	Addresses() ([]Address, error)
+	// Changes subscribes: the channel gets a value after addresses, links or routes have
+	// changed, and is closed when the subscription has ended before the context.
+	Changes(ctx context.Context) (<-chan struct{}, error)
+}
+
+const (
+	// settled is how long a host that has addresses waits for another one: servers of
+	// DHCP and routers answer on each interface in their own time, and a switch may hold a
+	// port back for half a minute. Each change begins it anew.
+	settled = 30 * time.Second
+	// patience bounds that for a network that never rests.
+	patience = 5 * time.Minute
+	// look is how often a missing file is looked for: somebody attaches a medium meanwhile.
+	look = time.Second
+)
+
+// hubPort is where the hub of a host that joins a cluster listens.
+const hubPort = "8090"
+
+// Program decides once and returns.
+type Program struct {
+	Dir     hostfile.Dir
+	Network Network
+	Console *messages.Console
+	Log     *slog.Logger
+}
+
+// Run waits for the settings and the addresses, says what this host is, and writes the
+// file that marks the rendezvous host, or removes an old one. An error means that it should
+// be run again.
+func (p Program) Run(ctx context.Context) error {
+	changes, err := p.Network.Changes(ctx) // before the first look, so that nothing falls between
+	if err != nil {
+		return fmt.Errorf("hear of changes of addresses: %w", err)
+	}
+	if places.Exists(p.Dir, places.AddNodes) {
+		return p.joins(ctx, changes)
+	}
+	want, err := p.expected(ctx)
+	if err != nil {
+		return err
+	}
+	address, err := p.match(ctx, want, changes)
+	if err != nil {
+		return err
+	}
+	if address == nil {
+		return places.Remove(p.Dir, places.NodeZero)
+	}
+	return p.become(*address)
+}
+
+// expected waits for the file that names the rendezvous host.
+func (p Program) expected(ctx context.Context) ([]netip.Addr, error) {
+	for {
+		values, err := places.ReadEnv(p.Dir, places.RendezvousHost)
+		switch {
+		case err == nil:
+			want, err := expected(values[places.NodeZeroIP])
+			if err != nil {
+				p.Console.Show(ctx, messages.RendezvousInvalid, fmt.Sprintf("%s in %s: %v", places.NodeZeroIP, places.RendezvousHost, err))
+				return nil, fmt.Errorf("%s in %s: %w", places.NodeZeroIP, places.RendezvousHost, err)
+			}
+			return want, nil
+		case errors.Is(err, fs.ErrNotExist):
+			p.Console.Show(ctx, messages.RendezvousUnknown, places.RendezvousHost)
+		default:
+			p.Console.Show(ctx, messages.RendezvousInvalid, err.Error())
+			return nil, err
+		}
+		if err := pause.For(ctx, look); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// match waits for an expected address, or until the host's addresses have settled without
+// one, which is nil. A host without any address waits on: it could not install itself.
+func (p Program) match(ctx context.Context, want []netip.Addr, changes <-chan struct{}) (*Address, error) {
+	quiet := time.NewTimer(settled)
+	defer quiet.Stop()
+	var end <-chan time.Time // counts from the first address
+	final := false
+	for {
+		all, err := p.Network.Addresses()
+		if err != nil {
+			return nil, fmt.Errorf("list addresses: %w", err)
+		}
+		v := decide(want, all, final)
+		p.Console.Show(ctx, v.message, v.args...)
+		switch {
+		case v.match != nil:
+			return v.match, nil
+		case v.message == messages.RendezvousIsNot:
+			return nil, nil
+		case v.message == messages.RendezvousExpected && end == nil:
+			end = time.After(patience)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case _, open := <-changes:
+			if !open {
+				return nil, errors.New("the kernel does not tell changes of addresses any more")
+			}
+			final = false
+			quiet.Reset(settled)
+		case <-quiet.C:
+			final = true
+		case <-end:
+			final = true
+		}
+	}
+}
+
+// become writes the file that starts the hub on this host.
+func (p Program) become(a Address) error {
+	if a.MAC == "" {
+		return fmt.Errorf("interface %s of the address %s has no hardware address, by which the hub would know this host", a.Interface, a.Addr)
+	}
+	p.Log.Info("this host is the rendezvous host", "address", a.Addr.String(), "interface", a.Interface, "mac", a.MAC)
+	text := places.FormatEnv(map[string]string{places.BootstrapMAC: a.MAC})
+	return places.Write(p.Dir, places.NodeZero, []byte(text), 0o644)
+}
+
+// joins makes a host that joins a running cluster its own rendezvous host.
+func (p Program) joins(ctx context.Context, changes <-chan struct{}) error {
+	for {
+		all, err := p.Network.Addresses()
+		if err != nil {
+			return fmt.Errorf("list addresses: %w", err)
+		}
+		if a := own(all); a != nil {
+			if err := p.name(*a); err != nil {
+				return err
+			}
+			p.Console.Show(ctx, messages.RendezvousIs, a.Addr.String(), a.Interface)
+			return p.become(*a)
+		}
+		p.Console.Show(ctx, messages.RendezvousNoAddress, "an address of this host itself, which joins a running cluster")
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case _, open := <-changes:
+			if !open {
+				return errors.New("the kernel does not tell changes of addresses any more")
+			}
+		}
+	}
+}
+
+// name writes the host's own address as that of the rendezvous host; what else the file
+// says stays.
+func (p Program) name(a Address) error {
+	values, err := places.ReadEnv(p.Dir, places.RendezvousHost)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		values = map[string]string{}
+	}
+	scheme, _, found := strings.Cut(values[places.ServiceBaseURL], "://")
+	if !found {
+		scheme = "http"
+	}
+	values[places.NodeZeroIP] = a.Addr.String()
+	values[places.ServiceBaseURL] = scheme + "://" + net.JoinHostPort(a.Addr.String(), hubPort) + "/"
+	return places.Write(p.Dir, places.RendezvousHost, []byte(places.FormatEnv(values)), 0o644)
+}

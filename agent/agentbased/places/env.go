@@ -1,0 +1,133 @@
+package places
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ironflow/ironflow/api/hostfile"
+)
+
+// maxEnv bounds an environment file.
+const maxEnv = 1 << 20
+
+// Settings returns what all environment files of the host say, the later of these
+// winning: the hub's, those of the start of the cluster and of the added nodes, the
+// rendezvous host's, node zero's, the client's. They are read from their files, and
+// not from the process's environment, because most of them appear after a unit began.
+func Settings(dir hostfile.Dir) (map[string]string, error) {
+	files, err := fs.Glob(os.DirFS(dir.Path(ServiceSettings)), "*.env")
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(files)
+	for i, name := range files {
+		files[i] = path.Join(ServiceSettings, name)
+	}
+	all := map[string]string{}
+	var wrong []error
+	for _, file := range append(files, StartCluster, AddNodes, RendezvousHost, NodeZero, ClientConfig) {
+		values, err := ReadEnv(dir, file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			wrong = append(wrong, err)
+		}
+		maps.Copy(all, values)
+	}
+	return all, errors.Join(wrong...)
+}
+
+// ReadEnv reads one environment file. A missing one is [fs.ErrNotExist]; other errors
+// name file and line.
+func ReadEnv(dir hostfile.Dir, file string) (map[string]string, error) {
+	f, err := os.Open(dir.Path(file))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, maxEnv+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", file, err)
+	}
+	if len(raw) > maxEnv {
+		return nil, fmt.Errorf("%s is larger than %d bytes", file, maxEnv)
+	}
+	values, err := ParseEnv(string(raw))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return values, nil
+}
+
+// ParseEnv reads the text of an environment file as systemd.exec(5) describes it:
+// NAME=value, quotes of both kinds, comments with # and ;, a backslash at the end of a
+// line joins it with the next one. Errors do not show values, which may be secrets.
+func ParseEnv(text string) (map[string]string, error) {
+	values := map[string]string{}
+	lines := strings.Split(strings.ReplaceAll(text, "\\\n", ""), "\n")
+	for n, line := range lines {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' || line[0] == ';' {
+			continue
+		}
+		name, value, found := strings.Cut(line, "=")
+		name = strings.TrimSpace(name)
+		if !found || !isName(name) {
+			return nil, fmt.Errorf("line %d is not NAME=value", n+1)
+		}
+		plain, err := unquote(strings.TrimSpace(value))
+		if err != nil {
+			return nil, fmt.Errorf("line %d, %s: %w", n+1, name, err)
+		}
+		values[name] = plain
+	}
+	return values, nil
+}
+
+func isName(name string) bool {
+	for i, c := range name {
+		letter := c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// unquote takes quotes and backslashes out of a value.
+func unquote(value string) (string, error) {
+	var out strings.Builder
+	var quote byte
+	for i := 0; i < len(value); i++ {
+		c := value[i]
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == 0 && (c == '"' || c == '\''):
+			quote = c
+		case c == '\\' && quote != '\'' && i+1 < len(value):
+			i++
+			out.WriteByte(value[i])
+		default:
+			out.WriteByte(c)
+		}
+	}
+	if quote != 0 {
+		return "", errors.New("a quote is not closed")
+	}
+	return out.String(), nil
+}
+
+// FormatEnv renders an environment file that [ParseEnv] and systemd read back.
+func FormatEnv(values map[string]string) string {
+	var out strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		out.WriteString(name + "=" + `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, "`", "\\`").Replace(values[name]) + "\"\n")
+	}
+	return out.String()
+}

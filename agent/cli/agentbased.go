@@ -1,0 +1,231 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+
+	"github.com/ironflow/ironflow/agent/agentbased/configimage"
+	"github.com/ironflow/ironflow/agent/agentbased/console"
+	"github.com/ironflow/ironflow/agent/agentbased/hostsettings"
+	"github.com/ironflow/ironflow/agent/agentbased/lead"
+	"github.com/ironflow/ironflow/agent/agentbased/messages"
+	"github.com/ironflow/ironflow/agent/agentbased/nodezero"
+	"github.com/ironflow/ironflow/agent/agentbased/places"
+	"github.com/ironflow/ironflow/agent/agentbased/reports"
+	"github.com/ironflow/ironflow/agent/agentbased/status"
+	"github.com/ironflow/ironflow/agent/agentbased/tokens"
+	"github.com/ironflow/ironflow/agent/command"
+	"github.com/ironflow/ironflow/agent/hosthttp"
+	"github.com/ironflow/ironflow/agent/hostid"
+	"github.com/ironflow/ironflow/agent/hubclient"
+	"github.com/ironflow/ironflow/agent/logging"
+	"github.com/ironflow/ironflow/agent/notify"
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/hostname"
+	"github.com/ironflow/ironflow/customdeploy/systemd/sdbus"
+)
+
+// agentBased are the programs of the units with which a cluster installs itself.
+func agentBased() []Program {
+	return []Program{
+		{"pre-network-manager-config", "give this host its own network, out of those in /etc/assisted/network", unitProgram("", 0, pickNetwork)},
+		{"set-hostname", "give this host the name that /etc/assisted/hostnames has for one of its cards", unitProgram("", 0, setHostname)},
+		{"node-zero", "find out whether this host is the rendezvous host, which runs the hub", unitProgram("", 0, nodeZero)},
+		{"agent-interactive-console", "check that this host reaches the registry of the release, and let a person fix its network", runConsole},
+		{"install-status", "tell on the console what the installation waits for", unitProgram("", 0, installStatus)},
+		{"start-cluster-installation", "start the installation of the cluster once all hosts are ready", unitProgram("", 0, startCluster)},
+		{"start-agent", "wait for the hub's infra-env, then be the agent; arguments: flags of agent", runStartAgent},
+		{"report-messages", "bring to the hub what the console of this host says", unitProgram("", 0, reportMessages)},
+		{"load-config-iso", "load the settings of an appliance from a config image; argument: DEVICE", unitProgram("DEVICE", 1, loadConfig)},
+		{"check-config-image", "ask for a config image until the host has settings", unitProgram("", 0, checkConfig)},
+		{"add-node", "start the installation of this host, which joins a running cluster", unitProgram("", 0, addNode)},
+		{"auth-token-status", "warn of tokens that end soon, and wait while they have ended", unitProgram("", 0, tokenStatus)},
+	}
+}
+
+// unit is what the program of a unit has to do with.
+type unit struct {
+	dir      hostfile.Dir
+	log      *slog.Logger
+	console  *messages.Console
+	commands command.Runner
+	args     []string
+}
+
+// unitProgram makes a program of what a unit does, with so many arguments.
+func unitProgram(arguments string, n int, run func(ctx context.Context, u unit) error) func(context.Context, Streams, string, []string) int {
+	return func(ctx context.Context, s Streams, name string, args []string) int {
+		c := newCommon(s, name, arguments)
+		if code, done := c.parse(s, args); done {
+			return code
+		}
+		if c.set.NArg() != n {
+			c.set.Usage()
+			return exitFlags
+		}
+		if c.dry.Enabled {
+			fmt.Fprintf(s.Err, "%s has no dry run\n", name)
+			return exitFlags
+		}
+		u, closeLog := newUnit(c)
+		defer closeLog()
+		err := run(ctx, u)
+		switch {
+		case err == nil || ctx.Err() != nil: // asked to stop
+			return 0
+		default:
+			u.log.Error("the program has ended", "program", name, "error", err)
+			return exitConfig
+		}
+	}
+}
+
+func newUnit(c *common) (u unit, closeLog func()) {
+	log, _, closeLog := logging.Setup(c.logs)
+	commands := command.Host{Dir: c.logs.Dir, Log: log}
+	return unit{
+		dir: c.logs.Dir, log: log, commands: commands, args: c.set.Args(),
+		console: &messages.Console{Dir: c.logs.Dir, Commands: commands, Log: log},
+	}, closeLog
+}
+
+func pickNetwork(ctx context.Context, u unit) error {
+	picked, err := hostsettings.PickNetwork(ctx, u.dir, u.commands, u.log)
+	if err == nil && picked != "" {
+		u.log.InfoContext(ctx, "this host has its own network", "network", picked)
+	}
+	return err
+}
+
+func setHostname(ctx context.Context, u unit) error {
+	name, err := hostsettings.SetHostname(ctx, u.dir, func(ctx context.Context, name string) error {
+		return hostname.Set(ctx, sdbus.Address(u.dir), name)
+	})
+	if err == nil && name != "" {
+		u.log.InfoContext(ctx, "this host has its name", "name", name)
+	}
+	return err
+}
+
+func nodeZero(ctx context.Context, u unit) error {
+	return nodezero.Program{Dir: u.dir, Network: nodezero.Kernel{}, Console: u.console, Log: u.log}.Run(ctx)
+}
+
+func installStatus(ctx context.Context, u unit) error {
+	units := sdbus.New(sdbus.Address(u.dir), u.dir)
+	return status.Program{Dir: u.dir, Units: units, Console: u.console, Log: u.log}.Run(ctx)
+}
+
+func (u unit) leader() lead.Leader { return lead.Leader{Dir: u.dir, Console: u.console, Log: u.log} }
+
+func startCluster(ctx context.Context, u unit) error { return u.leader().Cluster(ctx) }
+
+func addNode(ctx context.Context, u unit) error {
+	id, err := hostid.Of(hostid.Read(u.dir))
+	if err != nil {
+		return err
+	}
+	return u.leader().Node(ctx, id)
+}
+
+// runConsole is the dialogue on the terminal that the unit gives it.
+func runConsole(ctx context.Context, s Streams, name string, args []string) int {
+	return unitProgram("", 0, func(ctx context.Context, u unit) error {
+		roots, err := hosthttp.Roots(u.dir)
+		if err != nil {
+			return err
+		}
+		registry := console.Registry{
+			HTTP: &http.Client{Transport: hosthttp.Transport(roots, false)}, Insecure: &http.Client{Transport: hosthttp.Transport(roots, true)}, Resolve: net.DefaultResolver.LookupHost, Dial: (&net.Dialer{}).DialContext,
+		}
+		return console.Program{
+			Dir: u.dir, In: s.In, Out: s.Out, Commands: u.commands, Log: u.log, Check: registry.Check, Interfaces: console.Interfaces,
+		}.Run(ctx)
+	})(ctx, s, name, args)
+}
+
+// runStartAgent becomes the agent of the hub's first infra-env.
+func runStartAgent(ctx context.Context, s Streams, name string, args []string) int {
+	c := newCommon(s, name, "[FLAGS OF agent]")
+	if code, done := c.parse(s, args); done {
+		return code
+	}
+	u, closeLog := newUnit(c)
+	id, url, err := u.leader().InfraEnv(ctx)
+	closeLog()
+	if err != nil {
+		return 0 // asked to stop
+	}
+	if err := giveToken(u.dir); err != nil {
+		fmt.Fprintln(s.Err, err)
+		return exitConfig
+	}
+	words := []string{"--url", url, "--infra-env-id", id, "--insecure=false"}
+	if places.Exists(u.dir, hostfile.HubCA) {
+		words = append(words, "--cacert", hostfile.HubCA)
+	}
+	return runAgent(ctx, s, "agent", append(words, u.args...))
+}
+
+// giveToken gives the agent, in its environment, the token that the hub's settings have for
+// agents, unless it has one.
+func giveToken(dir hostfile.Dir) error {
+	settings, err := places.Settings(dir)
+	if err != nil || settings[places.AgentToken] == "" || os.Getenv(hubclient.TokenEnv) != "" {
+		return err
+	}
+	return os.Setenv(hubclient.TokenEnv, settings[places.AgentToken])
+}
+
+func reportMessages(ctx context.Context, u unit) error {
+	return reports.Program{
+		Dir: u.dir, Log: u.log,
+		HostID: func() string {
+			id, err := hostid.Of(hostid.Read(u.dir))
+			if err != nil {
+				return ""
+			}
+			return id
+		},
+		Hostname: func() string {
+			name, err := os.Hostname()
+			if err != nil || hostname.Nameless(name) {
+				return ""
+			}
+			return name
+		},
+	}.Run(ctx)
+}
+
+func (u unit) loader() (configimage.Loader, error) {
+	list, err := configimage.ParseList(os.Getenv(places.ConfigFilesEnv))
+	return configimage.Loader{Dir: u.dir, Console: u.console, Commands: u.commands, Log: u.log, List: list}, err
+}
+
+func loadConfig(ctx context.Context, u unit) error {
+	loader, err := u.loader()
+	if err != nil {
+		return err
+	}
+	return loader.Run(ctx, u.args[0])
+}
+
+func checkConfig(ctx context.Context, u unit) error {
+	loader, err := u.loader()
+	if err != nil {
+		return err
+	}
+	return loader.Wait(ctx)
+}
+
+func tokenStatus(ctx context.Context, u unit) error {
+	return tokens.Program{Dir: u.dir, Console: u.console, Log: u.log, Ready: func() {
+		if err := notify.Systemd("READY=1"); err != nil {
+			u.log.WarnContext(ctx, "cannot notify the service manager", "error", err)
+		}
+	}}.Run(ctx)
+}
