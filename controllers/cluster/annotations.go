@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
+	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/hub/sources"
 )
@@ -25,6 +27,12 @@ func (w *wish) annotations() error {
 	}
 	s.Source = sources.Name(said[names.IgnitionSource])
 	return w.kubernetes()
+}
+
+// held tells that a person keeps the installation from beginning.
+func held(aci *hiveextv1.AgentClusterInstall, cd *hivev1.ClusterDeployment) bool {
+	paused, err := strconv.ParseBool(cd.Annotations[names.HiveReconcilePause])
+	return aci.Spec.HoldInstallation || err == nil && paused
 }
 
 // kubernetes are the settings of that source.

@@ -106,16 +106,20 @@ func project(status *hiveextv1.AgentClusterInstallStatus, c *wire.Cluster, also 
 			Type: v.kind, Status: v.status, Reason: v.reason, Message: v.message,
 		}, now)
 	}
+	found(status, c, now)
+	stand(c, also).put(status, now)
 }
 
 // summarise sets SpecSynced from the outcome of a pass: what the hub has not
-// got yet is told here, never in the log alone.
+// got yet is told here, never in the log alone, and by the conditions that tools
+// read which do not know the kind.
 func summarise(aci *hiveextv1.AgentClusterInstall, err error) {
 	c := hiveextv1.Condition{
 		Type: hiveextv1.ConditionSpecSynced, Status: corev1.ConditionTrue, Reason: hiveextv1.ReasonSyncOK, Message: "the hub has what the spec says",
 	}
 	if err != nil {
 		c.Status, c.Reason, c.Message = corev1.ConditionFalse, reason(err), err.Error()
+		standWith(err).put(&aci.Status, metav1.Now())
 	}
 	hiveextv1.SetCondition(&aci.Status.Conditions, c, metav1.Now())
 }

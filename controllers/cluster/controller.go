@@ -184,7 +184,7 @@ func (r *reconciler) follow(ctx context.Context, aci *hiveextv1.AgentClusterInst
 		return err
 	}
 	runs, err := r.credentials(ctx, aci, cd, &record)
-	project(&aci.Status, &record, known{hold: aci.Spec.HoldInstallation, runs: runs}, metav1.Now())
+	project(&aci.Status, &record, known{hold: held(aci, cd), runs: runs}, metav1.Now())
 	return err
 }
 

@@ -38,6 +38,18 @@ const (
 	ConditionLastInstallationPreparationFailed = "LastInstallationPreparationFailed"
 )
 
+// Conditions of ours: the first three are what tools that do not know the kind read (kstatus).
+const (
+	// ConditionReady is True when there is nothing left to do of what the spec asks for.
+	ConditionReady = "Ready"
+	// ConditionReconciling is True while something goes on, or is waited for.
+	ConditionReconciling = "Reconciling"
+	// ConditionStalled is True when nothing goes on without a person.
+	ConditionStalled = "Stalled"
+	// ConditionOperatorsAvailable is there while operators of the cluster are followed.
+	ConditionOperatorsAvailable = "OperatorsAvailable"
+)
+
 // Reasons of AgentClusterInstall conditions.
 const (
 	ReasonSyncOK                     = "SyncOK"
@@ -71,6 +83,13 @@ const (
 	// hub has no credentials of a cluster that runs on them; it has, and they cannot be put in a Secret.
 	ReasonHostsInstalled       = "HostsInstalled"
 	ReasonCredentialsNotStored = "CredentialsNotStored"
+	// ReasonWaitingForUser, ReasonFinalizing and ReasonOperatorFailed are ours: a person is waited for at a
+	// host; what runs inside the cluster comes up; one of its operators says that it has failed.
+	ReasonWaitingForUser        = "WaitingForUser"
+	ReasonFinalizing            = "Finalizing"
+	ReasonOperatorFailed        = "OperatorFailed"
+	ReasonOperatorsAvailable    = "OperatorsAvailable"
+	ReasonOperatorsNotAvailable = "OperatorsNotAvailable"
 )
 
 // Fields implements condition.Pointer.
