@@ -11,6 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
+	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	ironflowv1 "github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 )
 
@@ -41,7 +43,7 @@ func (c *connection) open() (client.WithWatch, string, error) {
 		}
 	}
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, metal3v1.AddToScheme, agentv1.AddToScheme, ironflowv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, metal3v1.AddToScheme, agentv1.AddToScheme, hivev1.AddToScheme, hiveextv1.AddToScheme, ironflowv1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return nil, "", err
 		}

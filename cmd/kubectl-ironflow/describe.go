@@ -24,23 +24,32 @@ import (
 const lastEvents = 8
 
 func newDescribe(c *connection) *cobra.Command {
-	return &cobra.Command{
-		Use:   "describe HOST",
-		Short: "Show one host and everything that belongs to it as a tree",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+	of := func(use, short string, gather gatherer) *cobra.Command {
+		return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 			cl, namespace, err := c.open()
 			if err != nil {
 				return err
 			}
-			root, err := describe(cmd.Context(), cl, types.NamespacedName{Namespace: namespace, Name: args[0]})
+			root, err := gather(cmd.Context(), cl, namespace, args[0])
 			if err != nil {
 				return err
 			}
-			return render.Tree(cmd.OutOrStdout(), root)
-		},
+			return render.TreeWithin(cmd.OutOrStdout(), root, terminalWidth(cmd.OutOrStdout()))
+		}}
 	}
+	host := func(ctx context.Context, cl client.Client, namespace, name string) (render.Node, error) {
+		return describe(ctx, cl, types.NamespacedName{Namespace: namespace, Name: name})
+	}
+	cmd := of("describe HOST", "Show a host, or a cluster, and everything that belongs to it as a tree", host)
+	cmd.AddCommand(
+		of("host HOST", "Show one host, also one that is called cluster", host),
+		of("cluster CLUSTER", "Show a cluster with its hosts, roles, stages, checks and operators, what it waits for and who can end that", describeCluster),
+	)
+	return cmd
 }
+
+// gatherer makes the tree of what is called name.
+type gatherer func(ctx context.Context, cl client.Client, namespace, name string) (render.Node, error)
 
 // describe gathers the tree of a host. What cannot be read is said in its place.
 func describe(ctx context.Context, cl client.Client, key types.NamespacedName) (render.Node, error) {

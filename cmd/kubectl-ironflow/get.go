@@ -91,11 +91,21 @@ func printHosts(w io.Writer, hosts []view.View, o getOptions) error {
 		_, err := fmt.Fprintln(w, "No hosts found.")
 		return err
 	}
-	width := 0
-	if f, ok := w.(*os.File); ok {
-		width, _, _ = term.GetSize(int(f.Fd()))
-	}
+	width := terminalWidth(w)
 	return render.Table(w, hosts, time.Now(), render.TableOptions{Namespace: o.all, Bar: width > 0, Width: width})
+}
+
+// terminalWidth is that of the terminal that w is; 0 when it is none.
+func terminalWidth(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
 }
 
 // watchHosts prints the table again whenever a host changed. On a terminal the

@@ -1,5 +1,5 @@
-// Command kubectl-ironflow shows bare-metal hosts the way a person asks about
-// them: where is each, how far, since when, and what is it waiting for. In PATH
+// Command kubectl-ironflow shows bare-metal hosts and clusters the way a person asks
+// about them: where is each, how far, since when, and what is it waiting for. In PATH
 // it works as `kubectl ironflow`.
 package main
 
@@ -32,7 +32,7 @@ func newCommand() *cobra.Command {
 	var c connection
 	root := &cobra.Command{
 		Use:           "kubectl-ironflow",
-		Short:         "See and steer bare-metal hosts",
+		Short:         "See and steer bare-metal hosts, and the clusters that are installed on them",
 		Version:       version.String(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -41,6 +41,6 @@ func newCommand() *cobra.Command {
 	c.bind(root.PersistentFlags())
 	get := &cobra.Command{Use: "get", Short: "List resources"}
 	get.AddCommand(newGetHosts(&c))
-	root.AddCommand(get, newDescribe(&c), newRetry(&c), newBMC(&c))
+	root.AddCommand(get, newDescribe(&c), newKubeconfig(&c), newRetry(&c), newBMC(&c))
 	return root
 }

@@ -63,6 +63,32 @@ BareMetalHost/node-0
 `))
 }
 
+func TestATreeThatIsWrapped(t *testing.T) {
+	g := NewWithT(t)
+	var out strings.Builder
+	g.Expect(render.TreeWithin(&out, render.Node{Title: "ClusterDeployment/prod", Children: []render.Node{
+		{Title: "waiting for: the checks of the cluster to pass", Children: []render.Node{render.Leaff("next: set api_vips of the cluster")}},
+		{Title: "https://registry.example/ocp/release-with-a-long-name"},
+	}}, 30)).To(Succeed())
+	g.Expect("\n" + out.String()).To(Equal(`
+ClusterDeployment/prod
+├─ waiting for: the checks of
+│  the cluster to pass
+│  └─ next: set api_vips of
+│     the cluster
+└─ https://registry.example/oc
+   p/release-with-a-long-name
+`))
+}
+
+// TestHostsDoNotSteerTheTerminal: a tree has what they say in it.
+func TestHostsDoNotSteerTheTerminal(t *testing.T) {
+	g := NewWithT(t)
+	var out strings.Builder
+	g.Expect(render.Tree(&out, render.Node{Title: "host", Children: []render.Node{{Title: "info: \x1b[2J\u202egone\r\xff"}}})).To(Succeed())
+	g.Expect(out.String()).To(Equal("host\n└─ info: ·[2J·gone··\n"))
+}
+
 func TestElapsed(t *testing.T) {
 	for want, d := range map[string]time.Duration{
 		"": 0, "59s": 59 * time.Second, "1m00s": time.Minute, "3h05m": 3*time.Hour + 5*time.Minute, "3d02h": 74 * time.Hour,
