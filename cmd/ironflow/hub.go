@@ -21,6 +21,7 @@ import (
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/hub/releases"
+	"github.com/ironflow/ironflow/hub/releases/lookup"
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/seal"
 	"github.com/ironflow/ironflow/hub/service"
@@ -45,6 +46,8 @@ type hubParts struct {
 	door  door
 	// releases are asked for while the hub serves.
 	releases *releases.File
+	// lookup finds out which release an image is.
+	lookup *lookup.Desk
 	// ignition is the folder of installed systems' Ignition; nil for none.
 	ignition *os.Root
 	// live makes what the API serves of live images; it has base images where those are
@@ -96,10 +99,10 @@ func newHubOver(ctx context.Context, records store.Store, s settings, cert pki.F
 		Hub: h.core, Auth: rest.Auth{None: s.hubAuth == "none", Key: key}, Registerer: metrics, Log: log,
 		PublicURL: s.hubURL, LiveFiles: hubImages{h.live},
 	}
-	if err := s.api.apply(&api); err != nil {
+	if err := s.api.apply(ctx, &api); err != nil {
 		return nil, err
 	}
-	h.releases = api.Releases
+	h.releases, h.lookup = api.Releases, api.Lookup
 	h.api, err = rest.New(api)
 	return h, err
 }
@@ -195,7 +198,7 @@ func (h *hubParts) closeIgnition() error {
 func (h *hubParts) setup(mgr ctrl.Manager) error {
 	return errors.Join(
 		infraenv.Setup(mgr, h.core, h.live.settings.hubURL),
-		cluster.Setup(mgr, h.core, h.releases),
+		cluster.Setup(mgr, h.core, h.lookup),
 		agents.Setup(mgr, h.core),
 	)
 }

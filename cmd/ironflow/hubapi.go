@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -17,19 +18,21 @@ type hubAPI struct {
 	userTokenFile, releasesFile string
 	// updateService knows the releases of the file's sources.
 	updateService string
+	// lookup finds out which release an image is that the file does not have.
+	lookup releaseLookup
 }
 
 // settings are those of the hub's REST API.
 func (a *hubAPI) settings() []setting {
-	return []setting{
+	return append([]setting{
 		{"hub-user-token-file", "IRONFLOW_HUB_USER_TOKEN_FILE", "", "file with the token that users of the hub's REST API send (Authorization: Bearer TOKEN), at least 16 characters; empty refuses them: Kubernetes is the users' API", text(&a.userTokenFile)},
 		{"hub-releases-file", "IRONFLOW_HUB_RELEASES_FILE", "", "YAML or JSON file with release_images and release_sources, such as a mounted ConfigMap, read again when it changes; empty for no list of releases", text(&a.releasesFile)},
 		{"hub-update-service", "IRONFLOW_HUB_UPDATE_SERVICE", "", "URL of an update service, such as https://api.openshift.com/api/upgrades_info/v1/graph, that is asked for the releases of release_sources every 3 hours; empty for none, and the sources are only shown", text(&a.updateService)},
-	}
+	}, a.lookup.settings()...)
 }
 
 // apply reads the settings into the API's options.
-func (a *hubAPI) apply(o *rest.Options) error {
+func (a *hubAPI) apply(ctx context.Context, o *rest.Options) error {
 	var err error
 	if o.Auth.UserToken, err = a.userToken(); err != nil {
 		return err
@@ -41,7 +44,8 @@ func (a *hubAPI) apply(o *rest.Options) error {
 	if _, err := o.Releases.Catalog(); err != nil {
 		return fmt.Errorf("--hub-releases-file: %w", err)
 	}
-	return nil
+	o.Lookup, err = a.lookup.desk(ctx, o.Releases)
+	return err
 }
 
 // shortestToken is how many characters keep a token from being guessed.

@@ -14,26 +14,31 @@ import (
 // releaseFiles are what a site has to reach its registries.
 type releaseFiles struct{ pullSecret, mirrors, ca string }
 
-// reader returns the reader of releases, and the pull secret.
-func (f releaseFiles) reader() (*registry.Reader, string, error) {
-	var texts [3][]byte
+// releaseTexts are the contents of these files; empty where none is named.
+type releaseTexts struct{ pullSecret, mirrors, ca []byte }
+
+func (f releaseFiles) read() (texts releaseTexts, err error) {
 	var problems []error
-	for n, path := range []string{f.pullSecret, f.mirrors, f.ca} {
-		if path == "" {
+	for _, file := range []struct {
+		path string
+		text *[]byte
+	}{{f.pullSecret, &texts.pullSecret}, {f.mirrors, &texts.mirrors}, {f.ca, &texts.ca}} {
+		if file.path == "" {
 			continue
 		}
-		var err error
-		texts[n], err = os.ReadFile(path)
+		*file.text, err = os.ReadFile(file.path)
 		problems = append(problems, err)
 	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, "", err
-	}
-	mirrors, err := registry.ParseMirrors(texts[1])
+	return texts, errors.Join(problems...)
+}
+
+// reader makes the reader of releases.
+func (t releaseTexts) reader() (*registry.Reader, error) {
+	mirrors, err := registry.ParseMirrors(t.mirrors)
 	if err != nil {
-		return nil, "", fmt.Errorf("--mirrors %s: %w", f.mirrors, err)
+		return nil, fmt.Errorf("mirrors: %w", err)
 	}
-	return &registry.Reader{Mirrors: mirrors, CA: texts[2]}, string(texts[0]), nil
+	return &registry.Reader{Mirrors: mirrors, CA: t.ca}, nil
 }
 
 func newReleaseCommand() *cobra.Command {
@@ -44,11 +49,15 @@ func newReleaseCommand() *cobra.Command {
 		Short: "Say a release's version, architectures and the images that an installation pulls, or which registry refused and why",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			reader, secret, err := files.reader()
+			texts, err := files.read()
 			if err != nil {
 				return err
 			}
-			found, err := reader.Release(c.Context(), args[0], secret)
+			reader, err := texts.reader()
+			if err != nil {
+				return err
+			}
+			found, err := reader.Release(c.Context(), args[0], string(texts.pullSecret))
 			if err != nil {
 				return err
 			}

@@ -29,7 +29,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/controllers/secretcache"
 	"github.com/ironflow/ironflow/hub/input"
-	"github.com/ironflow/ironflow/hub/releases"
+	"github.com/ironflow/ironflow/hub/releases/lookup"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -71,7 +71,7 @@ type reconciler struct {
 	hub     Hub
 	secrets secretcache.Reader
 	// releases may be nil: then image sets name releases by their tags.
-	releases *releases.File
+	releases *lookup.Desk
 }
 
 func newReconciler(c client.Client, hub Hub) *reconciler {
@@ -87,8 +87,8 @@ func newReconciler(c client.Client, hub Hub) *reconciler {
 	return r
 }
 
-// Setup registers the controller with the manager. The list of releases may be nil.
-func Setup(mgr ctrl.Manager, hub Hub, list *releases.File) error {
+// Setup registers the controller with the manager. What finds out releases may be nil.
+func Setup(mgr ctrl.Manager, hub Hub, list *lookup.Desk) error {
 	r := newReconciler(mgr.GetClient(), hub)
 	r.secrets.Live, r.releases = mgr.GetAPIReader(), list
 	changes := make(chan event.GenericEvent)

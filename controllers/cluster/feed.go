@@ -28,6 +28,8 @@ func (f feed) Start(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-f.reconciler.releases.Finished():
+			f.wake(ctx, "") // whoever waits for a release knows it
 		case e := <-events:
 			if e.ClusterID != "" || e.What == service.ChangedAll {
 				f.wake(ctx, e.ClusterID)

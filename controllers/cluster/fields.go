@@ -35,7 +35,7 @@ type field struct {
 
 // fields are all settings of the three kinds: their spec, and what is said beside it.
 var fields = []field{
-	{kind: kindInstall, path: "spec.imageSetRef", member: "ReleaseImage, Version"},
+	{kind: kindInstall, path: "spec.imageSetRef", member: "ReleaseImage, Version, Release"},
 	{kind: kindInstall, path: "spec.clusterDeploymentRef", member: "ID"},
 	{kind: kindInstall, path: "spec.clusterMetadata", unread: "written by the controller, once there are credentials"},
 	{kind: kindInstall, path: "spec.manifestsConfigMapRef", member: "Manifests"},
@@ -98,7 +98,7 @@ var fields = []field{
 	{kind: kindDeployment, path: "spec.preserveOnDelete", unread: "the controller itself, when the object is deleted"},
 	{kind: kindDeployment, path: annotation(names.HiveReconcilePause), member: "Hold"},
 
-	{kind: kindImageSet, path: "spec.releaseImage", member: "ReleaseImage, Version"},
+	{kind: kindImageSet, path: "spec.releaseImage", member: "ReleaseImage, Version, Release"},
 }
 
 func annotation(name string) string { return "metadata.annotations{" + name + "}" }

@@ -21,6 +21,8 @@ import (
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	"github.com/ironflow/ironflow/config"
 	"github.com/ironflow/ironflow/hub/clusters"
+	"github.com/ironflow/ironflow/hub/releases/lookup"
+	"github.com/ironflow/ironflow/hub/releases/registry"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/sources/kubernetes"
@@ -208,6 +210,13 @@ func (l listening) EnsureCluster(ctx context.Context, s service.ClusterSpec) (wi
 	return l.Hub.EnsureCluster(ctx, s)
 }
 
+// asTagged is a registry whose releases are what their tags say.
+type asTagged struct{}
+
+func (asTagged) Release(_ context.Context, image, _ string) (registry.Release, error) {
+	return registry.Release{Digest: "sha256:aa", Version: image[strings.LastIndex(image, ":")+1:], Architectures: []string{"x86_64"}}, nil
+}
+
 // plainKubernetes is a hub that has that source as well.
 var plainKubernetes = testhub.Options{Sources: map[sources.Name]sources.Source{sources.Kubernetes: kubernetes.Source{}}}
 
@@ -223,8 +232,8 @@ func TestEverySettingOfTheSpecReachesTheHub(t *testing.T) {
 		NewWithT(t).Expect(change(o)).To(Succeed())
 		w := newWorldOf(t, plainKubernetes, o.aci, o.cd, o.set, other.DeepCopy(), files.DeepCopy(), pull.DeepCopy())
 		asked := &service.ClusterSpec{}
-		w.r.hub = listening{w.hub, asked}
-		return w, asked, condition(w.pass(), "SpecSynced")
+		w.r.hub, w.r.releases = listening{w.hub, asked}, &lookup.Desk{Reader: asTagged{}, Mode: lookup.Always}
+		return w, asked, condition(w.read(), "SpecSynced")
 	}
 	_, before, synced := play(t, func(objects) error { return nil })
 	NewWithT(t).Expect(synced.Status).To(Equal(corev1.ConditionTrue), synced.Message)

@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
@@ -231,31 +230,6 @@ func (r *reconciler) pullSecret(ctx context.Context, w *wish) error {
 			w.cd.Namespace, ref.Name, w.cd.Name, corev1.DockerConfigJsonKey, corev1.SecretTypeDockerConfigJson)
 	}
 	w.spec.PullSecret = string(secret.Data[corev1.DockerConfigJsonKey])
-	return nil
-}
-
-// release is the one of the image set, with the version that the hub's list or the image's tag says.
-func (r *reconciler) release(ctx context.Context, w *wish) error {
-	ref := w.aci.Spec.ImageSetRef
-	if ref == nil {
-		return nil
-	}
-	set := &hivev1.ClusterImageSet{}
-	if err := r.Client.Get(ctx, types.NamespacedName{Name: ref.Name}, set); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			return reconcile.WaitFor(lookAgain, "ClusterImageSet %s to be created", ref.Name)
-		}
-		return err
-	}
-	release, known, err := r.releases.ByImage(set.Spec.ReleaseImage)
-	switch {
-	case err != nil:
-		return &reconcile.Unavailable{What: "the hub's list of releases", Err: err}
-	case !known:
-		return wrong("ClusterImageSet %s: which version release image %.200s has is not known: add it to the file of --hub-releases-file, or name it by its tag",
-			ref.Name, set.Spec.ReleaseImage)
-	}
-	w.spec.ReleaseImage, w.spec.Version = set.Spec.ReleaseImage, release.Version
 	return nil
 }
 

@@ -34,6 +34,11 @@ func href(id string) string { return "/api/assisted-install/v2/clusters/" + id }
 // CreateCluster makes a cluster for a user of the REST API. It waits for the
 // hosts of its control plane, and for the call to install it.
 func (r *Registry) CreateCluster(ctx context.Context, p wire.ClusterCreateParams) (wire.Cluster, error) {
+	return r.CreateClusterOf(ctx, p, nil)
+}
+
+// CreateClusterOf is CreateCluster with what the release image says of itself; nil where nobody has read it.
+func (r *Registry) CreateClusterOf(ctx context.Context, p wire.ClusterCreateParams, release *store.Release) (wire.Cluster, error) {
 	if p.PullSecret == "" {
 		return wire.Cluster{}, refusal.Missing("pull_secret", `want JSON with "auths"`)
 	}
@@ -51,7 +56,7 @@ func (r *Registry) CreateCluster(ctx context.Context, p wire.ClusterCreateParams
 	return r.register(ctx, func(c *store.Cluster) error {
 		Spec{
 			Name: p.Name, BaseDomain: p.BaseDNSDomain, Masters: masters, Version: p.OpenshiftVersion,
-			ReleaseImage: p.OcpReleaseImage, SSHKey: p.SSHPublicKey, PullSecret: p.PullSecret,
+			ReleaseImage: p.OcpReleaseImage, Release: release, SSHKey: p.SSHPublicKey, PullSecret: p.PullSecret,
 			Source: sources.Name(p.IgnitionSource), Kubernetes: settings,
 		}.apply(c)
 		oldNetworks{cluster: p.ClusterNetworkCIDR, hostPrefix: p.ClusterNetworkHostPrefix, service: p.ServiceNetworkCIDR}.apply(&c.API)

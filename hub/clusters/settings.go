@@ -36,8 +36,8 @@ var settings = []setting{
 	{[]string{"Masters"}, atFirst, func(c *store.Cluster) []any { return []any{&c.Masters, &c.API.ControlPlaneCount} }},
 	{[]string{"Arbiters"}, atFirst, func(c *store.Cluster) []any { return []any{&c.Arbiters} }},
 	{[]string{"Workers"}, atFirst, func(c *store.Cluster) []any { return []any{&c.Workers} }},
-	{[]string{"Version", "ReleaseImage"}, atFirst, func(c *store.Cluster) []any {
-		return []any{&c.API.OpenshiftVersion, &c.API.OcpReleaseImage}
+	{[]string{"Version", "ReleaseImage", "Release"}, atFirst, func(c *store.Cluster) []any {
+		return []any{&c.API.OpenshiftVersion, &c.API.OcpReleaseImage, &c.Release}
 	}},
 	{[]string{"SSHKey"}, later, func(c *store.Cluster) []any { return []any{&c.API.SSHPublicKey} }},
 	{[]string{"PullSecret"}, later, func(c *store.Cluster) []any { return []any{&c.PullSecret, &c.API.PullSecretSet} }},

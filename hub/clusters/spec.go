@@ -31,7 +31,9 @@ type Spec struct {
 	Masters, Arbiters, Workers int
 	// Version and ReleaseImage are empty for clusters without a release.
 	Version, ReleaseImage string
-	SSHKey, PullSecret    string
+	// Release is what the image says of itself. Nil leaves what is known of the same image.
+	Release            *store.Release
+	SSHKey, PullSecret string
 	// MachineNetworks and ServiceNetworks in CIDR form.
 	MachineNetworks, ServiceNetworks []string
 	ClusterNetworks                  []wire.ClusterNetwork
@@ -162,6 +164,9 @@ func (spec Spec) bring(w *settle.Work, c *store.Cluster, fresh bool) (late []str
 	}
 	want := *c
 	spec.apply(&want)
+	if spec.Release == nil && want.API.OcpReleaseImage == c.API.OcpReleaseImage {
+		want.Release = c.Release
+	}
 	if err := spec.addresses(&want, c); err != nil {
 		return nil, err
 	}
@@ -207,7 +212,7 @@ func before(status string) bool {
 // apply sets everything but what the hub finds out by itself.
 func (spec Spec) apply(c *store.Cluster) {
 	c.Masters, c.Arbiters, c.Workers, c.PullSecret = spec.Masters, spec.Arbiters, spec.Workers, spec.PullSecret
-	c.Source, c.Kubernetes = spec.Source, spec.Kubernetes
+	c.Source, c.Kubernetes, c.Release = spec.Source, spec.Kubernetes, spec.Release
 	c.API.Name, c.API.BaseDNSDomain, c.API.SSHPublicKey = spec.Name, spec.BaseDomain, spec.SSHKey
 	c.API.OpenshiftVersion, c.API.OcpReleaseImage, c.API.PullSecretSet = spec.Version, spec.ReleaseImage, spec.PullSecret != ""
 	c.API.ControlPlaneCount = int64(spec.Masters)

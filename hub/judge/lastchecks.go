@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -62,11 +63,15 @@ func ImageResults(h *store.Host) map[string]wire.ContainerImageAvailability {
 	return status
 }
 
-// ImagesOf are the images for a cluster; the release is its own. c may be nil.
+// ImagesOf are the images for a cluster; the release is its own, and so are its parts unless somebody has
+// named others for all clusters. c may be nil.
 func (j Judge) ImagesOf(c *store.Cluster) instructions.Images {
 	images := j.Images
 	if c != nil && c.API.OcpReleaseImage != "" {
 		images.Release = c.API.OcpReleaseImage
+	}
+	if c != nil && c.Release != nil {
+		images.MachineConfig, images.MustGather = cmp.Or(images.MachineConfig, c.Release.MachineConfig), cmp.Or(images.MustGather, c.Release.MustGather)
 	}
 	return images
 }

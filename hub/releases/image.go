@@ -27,13 +27,3 @@ func (c Catalog) ByImage(image string) (wire.ReleaseImage, bool) {
 	version := tagForm.FindString(tag)
 	return wire.ReleaseImage{URL: image, Version: version, OpenshiftVersion: stream(version)}, version != ""
 }
-
-// ByImage returns the release that an image is, see [Catalog.ByImage].
-func (f *File) ByImage(image string) (release wire.ReleaseImage, known bool, err error) {
-	catalog, err := f.Catalog()
-	if err != nil {
-		return release, false, err
-	}
-	release, known = catalog.ByImage(image)
-	return release, known, nil
-}

@@ -3,13 +3,16 @@ package rest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ironflow/ironflow/api/version"
 	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/releases/lookup"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/validations"
@@ -21,34 +24,64 @@ func createCluster(r *request) (any, error) {
 	if err := r.body(&p); err != nil {
 		return nil, err
 	}
-	if err := r.release(&p); err != nil {
+	release, err := r.release(&p)
+	if err != nil {
 		return nil, err
 	}
-	return r.hub.CreateCluster(r.Context(), p)
+	return r.hub.CreateClusterOf(r.Context(), p, release)
 }
 
-// release fills in the release image of the version that is asked for. A hub without a
-// list of releases takes any version; so does one that is told the image.
-func (r *request) release(p *wire.ClusterCreateParams) error {
+// release fills in the release image of the version that is asked for, or the version of the image, and returns
+// what the image says of itself where it had to be read. A hub without a list of releases takes any version.
+func (r *request) release(p *wire.ClusterCreateParams) (*store.Release, error) {
 	several := strings.HasSuffix(p.OpenshiftVersion, forSeveral) || strings.HasSuffix(p.OcpReleaseImage, forSeveral)
 	if several {
 		p.CPUArchitecture = wire.ClusterCPUArchitectureMulti
 	}
+	if p.OcpReleaseImage != "" {
+		return r.releaseOfImage(p)
+	}
 	catalog, err := r.catalog()
-	if err != nil || len(catalog.Images) == 0 || p.OcpReleaseImage != "" || p.OpenshiftVersion == "" {
-		return err
+	if err != nil || len(catalog.Images) == 0 || p.OpenshiftVersion == "" {
+		return nil, err
 	}
 	architecture := cmp.Or(p.CPUArchitecture, wire.ClusterCPUArchitectureX8664)
 	image, ok := catalog.Find(p.OpenshiftVersion, architecture)
 	if !ok {
-		return refusal.BadRequest("openshift_version %.40q for %.20s: this hub has %s; see openshift-versions", p.OpenshiftVersion, architecture,
+		return nil, refusal.BadRequest("openshift_version %.40q for %.20s: this hub has %s; see openshift-versions", p.OpenshiftVersion, architecture,
 			strings.Join(slices.Sorted(maps.Keys(catalog.Versions("", false))), ", "))
 	}
 	p.OcpReleaseImage, p.OpenshiftVersion = image.URL, image.Version
 	if image.CPUArchitecture == wire.ReleaseImageCPUArchitectureMulti {
 		p.CPUArchitecture = cmp.Or(p.CPUArchitecture, wire.ClusterCPUArchitectureMulti)
 	}
-	return nil
+	return nil, nil
+}
+
+// longestRead is how long a request waits for a registry. The image is read on, and the next request finds it.
+const longestRead = 45 * time.Second
+
+// releaseOfImage finds out which release the image is; its registry is asked where nobody else knows.
+func (r *request) releaseOfImage(p *wire.ClusterCreateParams) (*store.Release, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), longestRead)
+	defer cancel()
+	found, err := r.lookup.Of(ctx, p.OcpReleaseImage, strings.TrimSuffix(p.OpenshiftVersion, forSeveral), p.PullSecret)
+	switch {
+	case errors.Is(err, lookup.ErrReading):
+		return nil, refusal.Later("ocp_release_image: %v; ask again in a moment", err)
+	case errors.Is(err, lookup.ErrList):
+		return nil, err
+	case err != nil:
+		return nil, refusal.BadRequest("ocp_release_image: %v", err)
+	}
+	if found.Release != nil || p.OpenshiftVersion == "" {
+		p.OpenshiftVersion = found.Version
+	}
+	if found.Release != nil && p.CPUArchitecture != "" && !found.Serves(p.CPUArchitecture) {
+		return nil, refusal.BadRequest("ocp_release_image %.200s is for %s, cpu_architecture is %.20s: correct one of them",
+			p.OcpReleaseImage, strings.Join(found.Release.Architectures, ", "), p.CPUArchitecture)
+	}
+	return found.Release, nil
 }
 
 // forSeveral ends the version, or the tag, of a release for machines of several architectures.

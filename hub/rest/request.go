@@ -15,6 +15,7 @@ import (
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/protocol"
 	"github.com/ironflow/ironflow/hub/releases"
+	"github.com/ironflow/ironflow/hub/releases/lookup"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 )
@@ -28,6 +29,7 @@ type request struct {
 	// releases and live may be nil.
 	releases *releases.File
 	live     LiveFiles
+	lookup   *lookup.Desk
 	// public is how clients reach the hub; empty for as this one did. key signs URLs.
 	public string
 	key    auth.Key

@@ -17,6 +17,7 @@ import (
 	"github.com/ironflow/ironflow/hub/openapi"
 	"github.com/ironflow/ironflow/hub/protocol"
 	"github.com/ironflow/ironflow/hub/releases"
+	"github.com/ironflow/ironflow/hub/releases/lookup"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -45,6 +46,8 @@ type Options struct {
 	LiveFiles LiveFiles
 	// Releases are those that clusters can have; nil means none.
 	Releases *releases.File
+	// Lookup finds out which release an image is; nil means one that reads none and has the list alone.
+	Lookup *lookup.Desk
 	// Registerer gets the request metrics; nil means none.
 	Registerer prometheus.Registerer
 	// Log may be nil.
@@ -62,6 +65,7 @@ type Server struct {
 	document []byte
 	bodies   *protocol.Bodies
 	releases *releases.File
+	lookup   *lookup.Desk
 	public   string
 	live     LiveFiles
 	limits   limits
@@ -78,7 +82,10 @@ func New(o Options) (*Server, error) {
 	if o.Hub == nil {
 		return nil, errors.New("rest: a hub is required")
 	}
-	s := &Server{hub: o.Hub, auth: o.Auth, log: o.Log, metrics: newMetrics(o.Registerer), mux: http.NewServeMux(), releases: o.Releases, public: o.PublicURL, live: o.LiveFiles}
+	s := &Server{hub: o.Hub, auth: o.Auth, log: o.Log, metrics: newMetrics(o.Registerer), mux: http.NewServeMux(), releases: o.Releases, lookup: o.Lookup, public: o.PublicURL, live: o.LiveFiles}
+	if s.lookup == nil {
+		s.lookup = &lookup.Desk{List: o.Releases}
+	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -184,7 +191,10 @@ func (s *Server) operation(op protocol.Operation) http.Handler {
 			writeError(w, http.StatusNotImplemented, "operation "+op.ID+" is not served by this hub; docs/hub.md lists those that are")
 			return
 		}
-		req := &request{Request: r, hub: s.hub, caller: caller, w: w, releases: s.releases, public: s.public, live: s.live, key: s.auth.Key, limits: &s.limits}
+		req := &request{
+			Request: r, hub: s.hub, caller: caller, w: w, releases: s.releases, lookup: s.lookup, public: s.public, live: s.live, key: s.auth.Key,
+			limits: &s.limits,
+		}
 		req.bodies, req.operationID = s.bodies, op.ID
 		body, err := handle(req)
 		if err != nil {

@@ -136,6 +136,8 @@ type Cluster struct {
 	Kubernetes *sources.KubernetesSettings
 	// PullSecret is never part of API.
 	PullSecret string
+	// Release is what its release image says of itself; nil where nobody had to read it.
+	Release *Release `json:",omitempty"`
 	// Manifests are those that users added, sorted; their contents are files.
 	Manifests []wire.Manifest
 	// SpecManifests are those of them that a controller's object asks for: SHA-256 of the
@@ -156,6 +158,16 @@ type Cluster struct {
 	Routed bool
 	// Due is when a limit of the cluster is over; zero for none.
 	Due time.Time `json:"-"`
+}
+
+// Release is what a release image says of itself.
+type Release struct {
+	// Digest is that of the image; all else belongs to it.
+	Digest string
+	// Architectures that it is for, in the protocol's words.
+	Architectures []string
+	// MachineConfig and MustGather are the images of it that hosts are told; empty where it names none.
+	MachineConfig, MustGather string
 }
 
 // Leases are what a DHCP server gave for the virtual addresses of a cluster, in the

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+// TestSettingsOfTheReleaseLookup: what is wrong with them is said at the start, and changed files are read again.
+func TestSettingsOfTheReleaseLookup(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		g.Expect(os.WriteFile(path, []byte(text), 0o600)).To(Succeed())
+		return path
+	}
+	for _, tc := range []struct {
+		lookup releaseLookup
+		says   string
+	}{
+		{releaseLookup{mode: "sometimes"}, `--hub-release-lookup "sometimes": want one of`},
+		{releaseLookup{mode: "needed", files: releaseFiles{mirrors: file("pod", "kind: Pod\n")}}, `kind "Pod"`},
+		{releaseLookup{mode: "needed", files: releaseFiles{ca: filepath.Join(dir, "none")}}, "no such file"},
+	} {
+		_, err := tc.lookup.desk(t.Context(), nil)
+		g.Expect(err).To(MatchError(ContainSubstring(tc.says)))
+	}
+	good := releaseLookup{mode: "needed", files: releaseFiles{mirrors: file("mirrors", "")}}
+	_, err := good.desk(t.Context(), nil)
+	g.Expect(err).NotTo(HaveOccurred())
+
+	site := &siteReader{files: good.files}
+	one, err := site.current()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(site.current()).To(BeIdenticalTo(one), "what was read is kept")
+	file("mirrors", "[[registry]]\nlocation = \"quay.example\"\nblocked = true\n")
+	_, err = site.Release(t.Context(), "quay.example/ocp/release:1", "")
+	g.Expect(err).To(MatchError(ContainSubstring("leave no place to ask")))
+	g.Expect(site.current()).NotTo(BeIdenticalTo(one))
+
+	g.Expect(os.Remove(filepath.Join(dir, "mirrors"))).To(Succeed())
+	_, err = site.Release(t.Context(), "quay.example/ocp/release:1", "")
+	g.Expect(err).To(MatchError(And(ContainSubstring("no such file"), Not(ContainSubstring(dir)))), "users are not told paths")
+}
