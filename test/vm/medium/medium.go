@@ -57,7 +57,7 @@ func Make(ctx context.Context) (Media, error) {
 	if !found {
 		return Media{}, fmt.Errorf("no coreos-installer here: run %s", crate.CoreOSInstaller.Make)
 	}
-	root, err := debian.Make(ctx, debian.Scripts{Name: "vm-root", Files: packages, Dir: "vm/medium", Make: "packages/make.sh", Alone: true})
+	root, err := packaged(ctx)
 	if err != nil {
 		return Media{}, err
 	}
@@ -75,4 +75,15 @@ func Make(ctx context.Context) (Media, error) {
 		ISO: filepath.Join(dir, "live.iso"), Installed: filepath.Join(dir, "installed.raw"), NetworkROM: filepath.Join(dir, "efi-virtio.rom"),
 		OVMFCode: filepath.Join(dir, "OVMF_CODE.fd"), OVMFVars: filepath.Join(dir, "OVMF_VARS.fd"),
 	}, nil
+}
+
+// Root returns the folder of the root file system that the media are made from, as
+// Debian's packages have it; it is not to be changed. It is made on first use.
+func Root(ctx context.Context) (string, error) {
+	dir, err := packaged(ctx)
+	return filepath.Join(dir, "root"), err
+}
+
+func packaged(ctx context.Context) (string, error) {
+	return debian.Make(ctx, debian.Scripts{Name: "vm-root", Files: packages, Dir: "vm/medium", Make: "packages/make.sh", Alone: true})
 }

@@ -1,11 +1,12 @@
 # Part of make.sh: the root file system of live and installed system.
 
-# modules are those of machines that QEMU can be, and those that podman, IPA and our network settings need.
+# modules are those of machines that QEMU can be, and those that podman, IPA, our network settings, and a node of Kubernetes need.
 modules=(sr_mod sd_mod ahci ata_piix usb_storage uas xhci_pci ehci_pci uhci_hcd virtio_pci virtio_blk virtio_scsi virtio_net
   virtio_console virtio_rng nvme e1000 e1000e isofs loop squashfs overlay ext4 xfs vfat nls_ascii nls_cp437 nls_utf8 efivarfs
   dm_mod dm_multipath dm_service_time dm_crypt raid0 raid1 raid10 raid456 iscsi_tcp iscsi_ibft af_packet ipv6 bonding 8021q bridge vlan veth macvlan dummy tun
   fuse ipmi_si ipmi_devintf tpm_tis tpm_crb sg binfmt_misc nf_tables nft_chain_nat nft_compat xt_comment xt_conntrack ip_tables
-  iptable_filter iptable_nat)
+  iptable_filter iptable_nat br_netfilter xt_nat xt_MASQUERADE xt_REDIRECT xt_mark xt_addrtype xt_statistic xt_multiport xt_tcpudp xt_recent
+  nft_masq nft_nat nft_redir nft_ct nft_limit nft_log nft_reject_inet nft_fib_inet nft_hash nft_numgen)
 
 # make_root makes $work/root out of the packages, with the ways of CoreOS that our images rely on.
 make_root() {
@@ -51,6 +52,8 @@ layout() {
   ln -s ../chrony.conf "$root/etc/chrony/chrony.conf"
   mkdir -p "$root/etc/pki/ca-trust/source/anchors" "$root/etc/motd.d"
   install -D -m 0644 "$packages/boot/vmlinuz-$release" "$root/usr/lib/modules/$release/vmlinuz"
+  # kubeadm reads which features the kernel has.
+  install -D -m 0644 "$packages/boot/config-$release" "$root/usr/lib/modules/$release/config"
 }
 
 # services leaves what is enabled on CoreOS, and masks what no image of ours uses: an emulated processor is slow.
