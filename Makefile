@@ -54,6 +54,7 @@ lab-programs: prerequisites
 machine-programs: need-root
 	@bash test/scripts/machine-tools.sh
 	@$(GOBUILD) -o $(BIN)/ironflow-step ./cmd/ironflow-step
+	@$(GOBUILD) -o $(BIN)/ironflow-cluster ./cmd/ironflow-cluster
 
 .PHONY: prerequisites
 prerequisites:
@@ -134,7 +135,7 @@ test-smoke: need-e2e coreos-installer nmstatectl e2e-tools lab-programs $(BIN)/g
 # The flow of TestInstalled is the first part of one of TestFlows. The flows take most of the time, and wait in much of it:
 # what tests the machine alone runs beside them.
 .PHONY: test-machine
-test-machine: need-root coreos-installer lab-programs machine-programs $(BIN)/gotestsum ## Whole machines in QEMU, their network and the flows on them (needs root, cargo): FLOW=TestInstalled|TestFlows/disk/power_cut|TestMultipathDisk|...
+test-machine: need-root coreos-installer lab-programs machine-programs node-programs $(BIN)/gotestsum ## Whole machines in QEMU, their network and the flows on them (needs root, cargo): FLOW=TestInstalled|TestKubernetes|TestFlows/disk/power_cut|TestMultipathDisk|...
 	@$(BIN)/ironflow-lab prepare
 	@IRONFLOW_BIN=$(BIN) $(BIN)/gotestsum --format testname -- -p 2 -vet=off -timeout 180m -tags machine $(if $(FLOW),-run '$(FLOW)' ./test/vm/flows ./test/vm/install,-skip '^TestInstalled$$' ./test/vm/...)
 
@@ -146,6 +147,11 @@ test-ipa: ## The IPA plugin with the real ironic-python-agent (Python; part of t
 coreos-installer: prerequisites ## Build the real coreos-installer for the end-to-end tests, once (about 4 minutes; needs cargo)
 	@bash test/scripts/prerequisites.sh cargo
 	@bash test/scripts/coreos-installer.sh go run ./test/cmd/ironflow-lab
+
+# One process builds while others wait; what was built once for these versions is used again.
+.PHONY: node-programs
+node-programs: prerequisites ## Build what a Kubernetes node is made of from the Go module proxy, once (about 15 minutes): kubelet, kubeadm, control plane, containerd, CNI plugins, CoreDNS
+	@go run ./test/cmd/ironflow-lab node-programs
 
 # No package of Debian 12 has it. Without cargo it is left out, and the test that needs it skips and says so; with CI=true that is an error.
 .PHONY: nmstatectl

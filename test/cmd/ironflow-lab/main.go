@@ -38,6 +38,6 @@ func newCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.AddCommand(newUpCommand(), newPrepareCommand(), newDemoCommand(),
-		newCrateCommand(crate.CoreOSInstaller), newCrateCommand(crate.Nmstatectl))
+		newCrateCommand(crate.CoreOSInstaller), newCrateCommand(crate.Nmstatectl), newNodeCommand())
 	return root
 }

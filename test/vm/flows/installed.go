@@ -3,6 +3,8 @@ package flows
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
@@ -40,9 +42,17 @@ func ignitionToSay(word string) string {
 
 // ignitionWith is an Ignition config with one unit.
 func ignitionWith(name, contents string) string {
+	return ignitionOf(map[string]string{name: contents})
+}
+
+// ignitionOf is an Ignition config with units by their names.
+func ignitionOf(contents map[string]string) string {
+	var units []any
+	for _, name := range slices.Sorted(maps.Keys(contents)) {
+		units = append(units, map[string]any{"name": name, "enabled": true, "contents": contents[name]})
+	}
 	raw, err := json.Marshal(map[string]any{
-		"ignition": map[string]any{"version": "3.2.0"},
-		"systemd":  map[string]any{"units": []any{map[string]any{"name": name, "enabled": true, "contents": contents}}},
+		"ignition": map[string]any{"version": "3.2.0"}, "systemd": map[string]any{"units": units},
 	})
 	if err != nil {
 		panic(fmt.Sprintf("encode strings: %v", err)) //nolint:forbidigo // strings are always encoded

@@ -53,8 +53,9 @@ func (w *World) CreateInfraEnv(ctx context.Context) error {
 		}})
 }
 
-// CreateCluster writes a cluster with that many hosts of the control plane.
-func (w *World) CreateCluster(ctx context.Context, name string, hosts int) error {
+// CreateCluster writes a cluster with that many hosts of the control plane, and the
+// changes to its AgentClusterInstall.
+func (w *World) CreateCluster(ctx context.Context, name string, hosts int, changes ...func(*hiveextv1.AgentClusterInstall) error) error {
 	cd := &hivev1.ClusterDeployment{ObjectMeta: meta(name)}
 	cd.Spec.ClusterName, cd.Spec.BaseDomain = name, "lab.example"
 	cd.Spec.PullSecretRef = &corev1.LocalObjectReference{Name: pullName}
@@ -65,6 +66,11 @@ func (w *World) CreateCluster(ctx context.Context, name string, hosts int) error
 	aci := &hiveextv1.AgentClusterInstall{ObjectMeta: meta(name)}
 	aci.Spec.ClusterDeploymentRef.Name = name
 	aci.Spec.ProvisionRequirements.ControlPlaneAgents = hosts
+	for _, change := range changes {
+		if err := change(aci); err != nil {
+			return err
+		}
+	}
 	return w.create(ctx, cd, aci)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -47,6 +48,8 @@ type Options struct {
 	// InspectionLimit is how long Ironic waits for an inspection; zero is its own half
 	// an hour.
 	InspectionLimit time.Duration
+	// Settings are further ones of Ironflow, as its environment has them.
+	Settings map[string]string
 	// Simulated are machines besides, of package machine.
 	Simulated []*scenario.Scenario
 	// Out hears what is started.
@@ -114,13 +117,14 @@ func (w *World) start(ctx context.Context) error {
 			return fmt.Errorf("connect the simulated machines to their BMCs: %w", err)
 		}
 	}
+	settings := map[string]string{
+		"IRONIC_AGENT_IMAGE":                   w.options.IPAImage,
+		"IRONFLOW_IRONIC_AGENT_IMAGE_INSECURE": "true",
+	}
+	maps.Copy(settings, w.options.Settings)
 	if w.Ironflow, err = shipped.Start(ctx, shipped.Options{
 		Lab: w.Lab, Program: filepath.Join(w.options.BinDir, "ironflow"), HostPrograms: w.options.BinDir,
-		BaseISO: w.options.LiveISO, Address: w.Network.Address,
-		Settings: map[string]string{
-			"IRONIC_AGENT_IMAGE":                   w.options.IPAImage,
-			"IRONFLOW_IRONIC_AGENT_IMAGE_INSECURE": "true",
-		},
+		BaseISO: w.options.LiveISO, Address: w.Network.Address, Settings: settings,
 	}); err != nil {
 		return err
 	}

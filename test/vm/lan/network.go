@@ -148,6 +148,9 @@ func (n *Network) SetUp(_ context.Context, device string, up bool) error {
 	return fmt.Errorf("the network has no device %s", device)
 }
 
+// Prefix is this machine's address in the network, with the network's length.
+func (n *Network) Prefix() netip.Prefix { return n.options.Prefix }
+
 // Lease is the address that the DHCP server has given to a hardware address.
 func (n *Network) Lease(mac string) (netip.Addr, bool) {
 	raw, err := os.ReadFile(n.leases())

@@ -2,6 +2,7 @@ package images_test
 
 import (
 	"archive/tar"
+	"errors"
 	"io"
 	"log"
 	"net/http/httptest"
@@ -16,14 +17,16 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/test/k8snode/images"
+	"github.com/ironflow/ironflow/test/vm/node/images"
 )
 
-func TestAnImageIsPulledWithTheProgramOfItsName(t *testing.T) {
+func TestAnImageIsPulledAsItWasMade(t *testing.T) {
 	g := NewWithT(t)
-	prefix := serve(t)
-	layer := layer(t)
-	g.Expect(images.Push(t.Context(), prefix, []images.Image{{Name: "pause", Tag: "3.10"}, {Name: "etcd", Tag: "3.7.0-0"}}, layer)).To(Succeed())
+	prefix, shared := serve(t), layer(t)
+	g.Expect(images.Push(t.Context(), prefix, []images.Image{
+		{Name: "pause", Tag: "3.10", Entrypoint: "/usr/local/bin/pause", Path: "/usr/local/bin", Layers: []v1.Layer{shared}},
+		{Name: "etcd", Tag: "3.7.0-0", Entrypoint: "/usr/local/bin/etcd", User: "1:1", Layers: []v1.Layer{shared}},
+	})).To(Succeed())
 
 	pause, etcd := pull(t, prefix+"/pause:3.10"), pull(t, prefix+"/etcd:3.7.0-0")
 	config, err := pause.ConfigFile()
@@ -31,12 +34,17 @@ func TestAnImageIsPulledWithTheProgramOfItsName(t *testing.T) {
 	g.Expect(config.Config.Entrypoint).To(Equal([]string{"/usr/local/bin/pause"}))
 	g.Expect(config.Config.Env).To(ContainElement("PATH=/usr/local/bin"))
 	g.Expect(config.OS + "/" + config.Architecture).To(Equal("linux/amd64"))
-	g.Expect(content(t, pause)).To(HaveKeyWithValue("usr/local/bin/pause", "-> k8snode"))
-	g.Expect(content(t, pause)).To(HaveKeyWithValue("usr/local/bin/k8snode", "the program"))
+	g.Expect(content(t, pause)).To(And(
+		HaveKeyWithValue("usr/local/bin/pause", "-> k8snode"), HaveKeyWithValue("usr/local/bin/k8snode", "the program"),
+		HaveKeyWithValue("usr/local/bin/", ""), HaveKeyWithValue("tmp/", ""), HaveKeyWithValue("etc/motd", "text"),
+	))
 	g.Expect(digest(t, pause)).To(Equal(digest(t, etcd)), "a node unpacks one layer for all of them")
+	config, err = etcd.ConfigFile()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(config.Config.User).To(Equal("1:1"))
 }
 
-func TestTheSameProgramIsTheSameLayer(t *testing.T) {
+func TestTheSameFilesAreTheSameLayer(t *testing.T) {
 	g := NewWithT(t)
 	one, err := layer(t).Digest()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -46,8 +54,8 @@ func TestTheSameProgramIsTheSameLayer(t *testing.T) {
 }
 
 func TestAProgramThatIsNotBuilt(t *testing.T) {
-	_, err := images.Layer(filepath.Join(t.TempDir(), "none"), nil)
-	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("build it in test/k8snode")))
+	_, err := images.Layer([]images.File{{Path: "bin/none", From: filepath.Join(t.TempDir(), "none")}})
+	NewWithT(t).Expect(err).To(MatchError(And(ContainSubstring("bin/none"), ContainSubstring("no such file"))))
 }
 
 // serve is a registry in memory.
@@ -62,7 +70,10 @@ func layer(t *testing.T) v1.Layer {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "k8snode")
 	NewWithT(t).Expect(os.WriteFile(file, []byte("the program"), 0o600)).To(Succeed())
-	l, err := images.Layer(file, []string{"pause", "etcd"})
+	l, err := images.Layer([]images.File{
+		{Path: "usr/local/bin/k8snode", From: file}, {Path: "usr/local/bin/pause", Link: "k8snode"}, {Path: "etc/motd", Text: "text", Mode: 0o644},
+		{Path: "tmp/", Mode: 0o1777},
+	})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return l
 }
@@ -98,7 +109,7 @@ func content(t *testing.T, image v1.Image) map[string]string {
 	all := map[string]string{}
 	for files := tar.NewReader(r); ; {
 		h, err := files.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return all
 		}
 		g.Expect(err).NotTo(HaveOccurred())

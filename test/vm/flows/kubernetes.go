@@ -1,0 +1,101 @@
+package flows
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
+	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/hubid"
+	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/sources"
+	"github.com/ironflow/ironflow/test/vm/node"
+)
+
+// manifestsName is the ConfigMap with the manifests of a cluster.
+const manifestsName = "manifests"
+
+// CreateKubernetes writes a cluster of the source kubernetes at the site, with one host of
+// the control plane, in the way of docs/kubernetes.md: what tells its end is put among
+// its manifests by hand.
+func (w *World) CreateKubernetes(ctx context.Context, name string, site *node.Site) error {
+	if err := w.CreateCluster(ctx, name, 1, func(aci *hiveextv1.AgentClusterInstall) error {
+		settings, err := json.Marshal(site.Settings())
+		aci.Annotations = map[string]string{names.IgnitionSource: string(sources.Kubernetes), names.KubernetesSettings: string(settings)}
+		aci.Spec.Networking = hiveextv1.Networking{
+			NetworkType:    "None",
+			MachineNetwork: []hiveextv1.MachineNetworkEntry{{CIDR: w.Network.Prefix().Masked().String()}},
+			ClusterNetwork: []hiveextv1.ClusterNetworkEntry{{CIDR: node.PodNetwork, HostPrefix: 24}},
+			ServiceNetwork: []string{"10.96.0.0/16"},
+		}
+		// The cluster is not installed before this is there.
+		aci.Spec.ManifestsConfigMapRefs = []hiveextv1.ManifestsConfigMapReference{{Name: manifestsName}}
+		return err
+	}); err != nil {
+		return err
+	}
+	inside, err := w.inside(ctx, name, site)
+	if err != nil {
+		return fmt.Errorf("the manifests of ironflow-cluster: %w", err)
+	}
+	return w.create(ctx, &corev1.ConfigMap{ObjectMeta: meta(manifestsName), Data: map[string]string{
+		"ironflow-cluster.yaml": inside, "hello.yaml": site.Manifest(),
+	}})
+}
+
+// inside is what `ironflow-cluster manifests` prints for the cluster.
+func (w *World) inside(ctx context.Context, name string, site *node.Site) (string, error) {
+	cd, env := &hivev1.ClusterDeployment{}, &agentv1.InfraEnv{}
+	if err := errors.Join(
+		w.Client.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: name}, cd),
+		w.Client.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: InfraEnv}, env),
+	); err != nil {
+		return "", err
+	}
+	data := filepath.Join(w.Lab.Dir, "ironflow")
+	key, err := auth.LoadKey(filepath.Join(data, "agent.key"))
+	if err != nil {
+		return "", err
+	}
+	token, err := key.Token(auth.Claims{InfraEnvID: hubid.InfraEnv(env), Generation: 1})
+	if err != nil {
+		return "", err
+	}
+	command := exec.CommandContext(ctx, filepath.Join(w.options.BinDir, "ironflow-cluster"), "manifests", "--stay",
+		"--image", site.ClusterImage(), "--hub-url", w.Ironflow.HubURL, "--cluster-id", hubid.Cluster(cd), "--ca-file", filepath.Join(data, "tls", "ca.crt"))
+	command.Env = append(os.Environ(), "PULL_SECRET_TOKEN="+token)
+	out, err := command.Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return "", fmt.Errorf("%w: %s", err, exit.Stderr)
+	}
+	return string(out), err
+}
+
+// ForNode has the installed system say that it runs, and grow its root file system.
+func ForNode(word string) func(*metal3v1.BareMetalHost) {
+	return func(h *metal3v1.BareMetalHost) {
+		h.Annotations[names.BMACIgnitionOverrides] = ignitionOf(map[string]string{
+			"say-installed.service": fmt.Sprintf(installedUnit, word), "grow.service": node.Grow,
+		})
+	}
+}
+
+// Kubeconfig is what the hub hands out of the cluster, where Hive looks for it.
+func (w *World) Kubeconfig(ctx context.Context, name string) ([]byte, error) {
+	secret := &corev1.Secret{}
+	if err := w.Client.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: name + "-admin-kubeconfig"}, secret); err != nil {
+		return nil, err
+	}
+	return secret.Data["kubeconfig"], nil
+}

@@ -1,0 +1,109 @@
+//go:build machine
+
+package flows
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
+	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/needs"
+	"github.com/ironflow/ironflow/test/vm"
+	"github.com/ironflow/ironflow/test/vm/lan"
+	"github.com/ironflow/ironflow/test/vm/medium"
+	"github.com/ironflow/ironflow/test/vm/node"
+)
+
+// clusterLimit is how long a cluster may take from the first boot of its host to its end.
+const clusterLimit = 90 * time.Minute
+
+// TestKubernetes is the way from the address of a BMC to a Kubernetes that runs: the live
+// system, the installation by the agent, kubeadm on the installed host, and the end, which
+// ironflow-cluster tells from inside. The last line of its output is JSON.
+func TestKubernetes(t *testing.T) {
+	needs.Root(t)
+	needs.Program(t, "docker-registry", "docker-registry")
+	programs := node.Needs(t, "../../..")
+	w := newWorld(t, func(o *Options) {
+		o.Network = lan.Options{Prefix: netip.MustParsePrefix("172.20.0.1/24")}
+		// The hub's own limit is for real processors.
+		o.Settings = map[string]string{"IRONFLOW_HUB_KUBERNETES": "true", "IRONFLOW_HUB_STAGE_TIMEOUTS": "Rebooting=2h"}
+	})
+	state := kubernetes(newFlow(t, w), programs)
+	raw, err := json.Marshal(state)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	fmt.Println(string(raw))
+}
+
+// site is a mirror and a registry for the nodes of the world.
+func (f *flow) site(programs node.Programs) *node.Site {
+	f.Helper()
+	root, err := medium.Root(f.Context())
+	f.Expect(err).NotTo(HaveOccurred())
+	inside := filepath.Join(f.world.options.BinDir, "ironflow-cluster")
+	_, err = os.Stat(inside)
+	f.Expect(err).NotTo(HaveOccurred(), "run make build")
+	site, err := node.Start(f.Context(), node.Options{
+		Address: f.world.Network.Address, Dir: filepath.Join(f.world.options.Dir, "site"), Programs: programs, Cluster: inside, Root: root,
+	})
+	f.Expect(err).NotTo(HaveOccurred())
+	f.Cleanup(func() { f.Expect(site.Close(context.Background())).To(Succeed()) })
+	return site
+}
+
+func kubernetes(f *flow, programs node.Programs) node.State {
+	const cluster, name, word = "plain", "alpha", "alpha-k1"
+	begun := time.Now()
+	site := f.site(programs)
+	h := f.host(Spec{Name: name, Config: func(c *vm.Config) { c.MemoryMiB, c.NICs = 4096, c.NICs[:1] }})
+	f.Expect(f.world.CreateInfraEnv(f.Context())).To(Succeed())
+	f.Expect(f.world.CreateKubernetes(f.Context(), cluster, site)).To(Succeed())
+	console := h.Console()
+	f.Expect(h.Create(f.Context(), both(ForCluster(cluster, "master"), ForNode(word)))).To(Succeed())
+
+	f.inspected(h)
+	f.arrives(h, console, word, cluster)
+
+	var kubeconfig []byte
+	f.Eventually(func() (err error) {
+		kubeconfig, err = f.world.Kubeconfig(f.Context(), cluster)
+		return err
+	}).WithTimeout(installLimit).WithPolling(look).Should(Succeed(), "the hub hands out the kubeconfig")
+	running, err := node.Open(kubeconfig)
+	f.Expect(err).NotTo(HaveOccurred())
+	state, err := running.Await(f.Context(), 1, clusterLimit, func(waits string) { h.Timeline.Happened(time.Now(), waits) })
+	f.Expect(err).NotTo(HaveOccurred())
+	f.Expect(running.PodAddress(f.Context())).To(WithTransform(func(a string) bool {
+		return netip.MustParsePrefix(node.PodNetwork).Contains(netip.MustParseAddr(a))
+	}, BeTrue()), "the pod has an address of the network of pods")
+
+	// ironflow-cluster has approved what the kubelet has asked for, and has said the end.
+	f.Eventually(func() (hiveextv1.AgentClusterInstall, error) {
+		var aci hiveextv1.AgentClusterInstall
+		return aci, f.world.Client.Get(f.Context(), client.ObjectKey{Namespace: Namespace, Name: cluster}, &aci)
+	}).WithTimeout(clusterLimit).WithPolling(look).Should(And(
+		HaveField("Status.DebugInfo.State", wire.ClusterStatusInstalled),
+		HaveField("Status.Conditions", ContainElement(And(HaveField("Type", hiveextv1.ConditionCompleted), HaveField("Status", BeEquivalentTo("True"))))),
+	), "the cluster is installed, as its own program says")
+	h.Timeline.Happened(time.Now(), "the hub says that the cluster is installed")
+	f.Expect(running.Requests(f.Context())).To(And(
+		HaveKeyWithValue("kubernetes.io/kubelet-serving", HaveEach("Approved")), HaveLen(1),
+	), "all requests of kubelets are approved; that of the first host comes from kubeadm's own access")
+	f.Expect(running.Logs(f.Context())).To(Succeed(), "the kubelet answers with a certificate of the cluster")
+	agent, err := f.agentOf(h)
+	f.Expect(err).NotTo(HaveOccurred())
+	f.Expect(agent.Status.Progress.CurrentStage).To(BeEquivalentTo(wire.HostStageDone))
+
+	state.Seconds = int(time.Since(begun).Seconds())
+	return state
+}

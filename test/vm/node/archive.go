@@ -1,0 +1,120 @@
+package node
+
+import (
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/ironflow/ironflow/test/vm/node/images"
+)
+
+// PodNetwork is the network of pods for which the archive configures the CNI plugins;
+// a node has all of its share's addresses behind a bridge.
+const PodNetwork, podShare = "10.244.0.0/16", "10.244.0.0/24"
+
+// bridge is a network of pods for a cluster of one node. More nodes need routes between
+// them, which a real network's manifests bring.
+const bridge = `{
+  "cniVersion": "1.0.0",
+  "name": "lab",
+  "plugins": [
+    {"type": "bridge", "bridge": "cni0", "isGateway": true, "ipMasq": true, "hairpinMode": true,
+     "ipam": {"type": "host-local", "ranges": [[{"subnet": "` + podShare + `"}]], "routes": [{"dst": "0.0.0.0/0"}]}},
+    {"type": "portmap", "capabilities": {"portMappings": true}}
+  ]
+}
+`
+
+// containerdConfig has crun run containers, in cgroups that systemd makes. %q is pause's
+// image: containerd starts no pod without one, and knows only a registry that machines of
+// a lab do not reach.
+const containerdConfig = `version = 3
+
+[plugins.'io.containerd.cri.v1.images'.pinned_images]
+  sandbox = %q
+
+[plugins.'io.containerd.cri.v1.images'.registry]
+  config_path = '/etc/containerd/certs.d'
+
+[plugins.'io.containerd.cri.v1.runtime'.cni]
+  bin_dirs = ['/opt/cni/bin']
+  conf_dir = '/etc/cni/net.d'
+
+[plugins.'io.containerd.cri.v1.runtime'.containerd]
+  default_runtime_name = 'crun'
+
+[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.crun]
+  runtime_type = 'io.containerd.runc.v2'
+
+[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.crun.options]
+  BinaryName = '/usr/bin/crun'
+  SystemdCgroup = true
+`
+
+// containerdUnit is containerd's own, with the folder of the archive.
+const containerdUnit = `[Unit]
+Description=containerd
+After=network.target local-fs.target dbus.service
+
+[Service]
+Environment=PATH=/opt/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+ExecStartPre=-/sbin/modprobe overlay
+ExecStart=/opt/bin/containerd
+Type=notify
+Delegate=yes
+KillMode=process
+Restart=always
+RestartSec=5
+LimitNPROC=infinity
+LimitCORE=infinity
+TasksMax=infinity
+OOMScoreAdjust=-999
+# An emulated processor is slow.
+TimeoutStartSec=15min
+
+[Install]
+WantedBy=multi-user.target
+`
+
+// archive lists what the archive of a node's programs holds. Names are links to the one
+// program that answers to them.
+func (p Programs) archive(pause string) []images.File {
+	files := []images.File{
+		{Path: "opt/bin/k8snode", From: p.file("k8snode")},
+		{Path: "etc/containerd/config.toml", Text: fmt.Sprintf(containerdConfig, pause), Mode: 0o644},
+		{Path: "etc/cni/net.d/10-lab.conflist", Text: bridge, Mode: 0o644},
+		{Path: "etc/systemd/system/containerd.service", Text: containerdUnit, Mode: 0o644},
+	}
+	for _, name := range []string{"kubeadm", "kubectl", "kubelet"} {
+		files = append(files, images.File{Path: "opt/bin/" + name, Link: "k8snode"})
+	}
+	for _, name := range []string{"containerd", "containerd-shim-runc-v2", "ctr"} {
+		files = append(files, images.File{Path: "opt/bin/" + name, From: p.file(name)})
+	}
+	for _, name := range []string{"bridge", "host-local", "loopback", "portmap"} {
+		files = append(files, images.File{Path: "opt/cni/bin/" + name, From: p.file(name)})
+	}
+	return files
+}
+
+// writeArchive writes the archive to a file and returns its checksum as the source
+// kubernetes wants it. It is hardly compressed: an emulated processor unpacks it.
+func (p Programs) writeArchive(file, pause string) (checksum string, err error) {
+	out, err := os.Create(file)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	zip, err := gzip.NewWriterLevel(io.MultiWriter(out, sum), gzip.BestSpeed)
+	if err != nil {
+		return "", errors.Join(err, out.Close())
+	}
+	if err := errors.Join(images.Write(zip, p.archive(pause)), zip.Close(), out.Close()); err != nil {
+		return "", fmt.Errorf("write the archive of a node's programs: %w", err)
+	}
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
+}
