@@ -132,10 +132,13 @@ test-smoke: need-e2e coreos-installer nmstatectl e2e-tools lab-programs $(BIN)/g
 	@$(MAKE) --no-print-directory test-ipa
 	@IRONFLOW_BIN=$(BIN) bash test/scripts/smoke.sh $(GOTEST)
 
+# What a Kubernetes node is made of takes long to build at the first time: only the flows that need it wait for it.
+NODE_PROGRAMS := $(if $(FLOW),$(if $(findstring Kubernetes,$(FLOW))$(findstring NodeOfTheSource,$(FLOW)),node-programs),node-programs)
+
 # The flow of TestInstalled is the first part of one of TestFlows. The flows take most of the time, and wait in much of it:
 # what tests the machine alone runs beside them.
 .PHONY: test-machine
-test-machine: need-root coreos-installer lab-programs machine-programs node-programs $(BIN)/gotestsum ## Whole machines in QEMU, their network and the flows on them (needs root, cargo): FLOW=TestInstalled|TestKubernetes|TestFlows/disk/power_cut|TestMultipathDisk|...
+test-machine: need-root coreos-installer lab-programs machine-programs $(NODE_PROGRAMS) $(BIN)/gotestsum ## Whole machines in QEMU, their network and the flows on them (needs root, cargo): FLOW=TestInstalled|TestKubernetes|TestFlows/disk/power_cut|TestMultipathDisk|...
 	@$(BIN)/ironflow-lab prepare
 	@IRONFLOW_BIN=$(BIN) $(BIN)/gotestsum --format testname -- -p 2 -vet=off -timeout 180m -tags machine $(if $(FLOW),-run '$(FLOW)' ./test/vm/flows ./test/vm/install,-skip '^TestInstalled$$' ./test/vm/...)
 
