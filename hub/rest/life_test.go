@@ -273,7 +273,7 @@ func TestFinalizing(t *testing.T) {
 		nobody.do("GET", strings.Replace(signed, p.cluster, uuid.NewString(), 1), "", 401)
 	}
 	user.do("GET", cluster+"/downloads/files-presigned?file_name=worker.ign", "", 409)
-	user.do("GET", cluster+"/downloads/files-presigned?file_name=logs", "", 404)
+	user.do("GET", cluster+"/downloads/files-presigned?file_name=logs", "", 200) // what the hub knows is in it, if nobody has sent any
 	user.do("POST", cluster+"/actions/allow-add-workers", "", 202)
 }
 
