@@ -32,7 +32,7 @@ type removed struct {
 // tellRemoval puts the end of the cluster on the timeline.
 func tellRemoval(w *settle.Work, c *store.Cluster) error {
 	a := c.API
-	return w.ClusterEvent(c, removal, wire.EventSeverityInfo, "removed", unit.Props{"cluster": removed{
+	return w.ClusterEvent(c, "cluster_deregistered", wire.EventSeverityInfo, "removed", unit.Props{"cluster": removed{
 		a.Name, a.Kind, a.Status, a.OpenshiftVersion, a.OpenshiftClusterID, a.BaseDNSDomain, a.CPUArchitecture, a.HighAvailabilityMode, a.ControlPlaneCount, a.CreatedAt,
 	}})
 }

@@ -39,19 +39,29 @@ func skipsDiskCheck(h *store.Host, inventory *wire.Inventory) bool {
 }
 
 // ImageCheck says whether the host could pull what an installation needs: it has reported
-// on images, and none of them has failed. Agents name them as they see fit. c may be nil.
+// on images, and none of them has failed. Agents name them as they see fit; one that names
+// any as it was asked has to report on all: of those that failed before, nothing is kept.
+// c may be nil.
 func (j Judge) ImageCheck(h *store.Host, c *store.Cluster) hostmachine.Check {
-	if len(j.ImagesOf(c).ToCheck()) == 0 {
+	asked, results := j.ImagesOf(c).ToCheck(), ImageResults(h)
+	if len(asked) == 0 {
 		return hostmachine.Passed
 	}
-	check := hostmachine.Unknown
-	for _, image := range ImageResults(h) {
+	for _, image := range results {
 		if validations.ImageFailed(image) {
 			return hostmachine.Failed
 		}
-		check = hostmachine.Passed
 	}
-	return check
+	known := 0
+	for _, name := range asked {
+		if _, there := results[name]; there {
+			known++
+		}
+	}
+	if len(results) == 0 || known > 0 && known < len(asked) {
+		return hostmachine.Unknown
+	}
+	return hostmachine.Passed
 }
 
 // ImageResults are the results of a host's checks by image; nil when they cannot be read.

@@ -36,7 +36,9 @@ func TestHostsAreAskedForImagesThatExist(t *testing.T) {
 			g.Expect(code).To(Equal(http.StatusAccepted), raw)
 			agent := p.agentOf(t, hub, 0)
 			var asked wire.ContainerImageAvailabilityRequest
-			g.Expect(json.Unmarshal([]byte(argument(t, agent, p.hosts[0], wire.StepTypeContainerImageAvailability)), &asked)).To(Succeed())
+			g.Eventually(func() error { // its Ignition is made first
+				return json.Unmarshal([]byte(argument(t, agent, p.hosts[0], wire.StepTypeContainerImageAvailability)), &asked)
+			}, "1m").Should(Succeed())
 			g.Expect(asked.Images).To(Equal(append([]string{s.cluster.OcpReleaseImage}, tc.want...)))
 
 			// A real host pulls what has a registry's name, and nothing else.

@@ -244,7 +244,7 @@ func TestClusterValidations(t *testing.T) {
 			// The REST API takes no cluster without one; a controller's cluster may wait for its Secret.
 			s.byController = &service.ClusterSpec{ID: uuid.NewString(), Name: "edge", BaseDomain: "example", Masters: 1, Version: "4.20.1"}
 		}, "", "Set pull_secret"},
-		"platform-requirements-satisfied": {threeHosts, func(s *scene) { s.cluster.Platform = &wire.Platform{Type: wire.PlatformTypeNone} }, "", "set user_managed_networking"},
+		"platform-requirements-satisfied": {threeHosts, func(s *scene) { s.cluster.Platform = &wire.Platform{Type: wire.PlatformTypeExternal} }, "", "set user_managed_networking"},
 	}
 	var wanted []string
 	input := map[string]bool{}
@@ -278,9 +278,8 @@ func TestClusterValidations(t *testing.T) {
 				h.vips = nil
 			}
 		}, pending, "Waiting for a host to see whether " + apiAddress + " is free"}},
-		"broadcast address":    {"api-vips-valid", failure{threeHosts, func(s *scene) { s.cluster.APIVIPs[0].IP = "192.0.2.255" }, "", "broadcast"}},
-		"one address for both": {"api-vips-valid", failure{threeHosts, func(s *scene) { s.cluster.IngressVIPs[0].IP = apiAddress }, "", "both an API and an ingress address"}},
-		"a host is missing":    {"sufficient-masters-count", failure{threeHosts, func(s *scene) { s.hosts = s.hosts[:2] }, "", "2 of 3 hosts are there"}},
+		"broadcast address": {"api-vips-valid", failure{threeHosts, func(s *scene) { s.cluster.APIVIPs[0].IP = "192.0.2.255" }, "", "broadcast"}},
+		"a host is missing": {"sufficient-masters-count", failure{threeHosts, func(s *scene) { s.hosts = s.hosts[:2] }, "", "2 of 3 hosts are there"}},
 		"clients do not verify": {"api-vips-valid", failure{threeHosts, func(s *scene) {
 			s.cluster.APIVIPs[0].Verification = new(wire.VIPVerificationSucceeded)
 			for _, h := range s.hosts {
