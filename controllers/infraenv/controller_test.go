@@ -168,7 +168,7 @@ func TestImageCreatedSaysWhatIsMissing(t *testing.T) {
 		"an override that is no Ignition": {
 			[]client.Object{pullSecret(goodSecret)},
 			func(e *agentv1.InfraEnv) { e.Spec.IgnitionConfigOverride = "{" },
-			corev1.ConditionFalse, agentv1.ReasonImageCreationError, "ignition_config_override",
+			corev1.ConditionFalse, agentv1.ReasonImageCreationError, "spec.ignitionConfigOverride",
 		},
 		"an installation at each boot": {
 			[]client.Object{pullSecret(goodSecret)},

@@ -9,6 +9,7 @@ package ignition
 import (
 	"fmt"
 	"net/url"
+	"strings"
 
 	"github.com/coreos/ignition/v2/config/v3_4"
 	v3 "github.com/coreos/ignition/v2/config/v3_6"
@@ -42,7 +43,7 @@ func Finish(raw []byte, name, override string) ([]byte, error) {
 func parse(raw []byte) (types.Config, error) {
 	config, report, err := v3.ParseCompatibleVersion(raw)
 	if err != nil {
-		return config, fmt.Errorf("%w: %s", err, report.String())
+		return config, fmt.Errorf("%w: %s", err, strings.TrimSpace(report.String()))
 	}
 	if err := dropped(report); err != nil {
 		return config, err
