@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -25,14 +24,6 @@ import (
 )
 
 const long = time.Minute
-
-func convert(in, out any) error {
-	raw, err := json.Marshal(in)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(raw, out)
-}
 
 // threeHosts are one of each role behind their restart.
 func threeHosts() []wire.Host {

@@ -67,6 +67,7 @@ func countHosts(status *hiveextv1.AgentClusterInstallStatus, c *wire.Cluster) {
 			discovered, ready = &status.WorkerAgentsDiscovered, &status.WorkerAgentsReady
 		case wire.HostRoleArbiter:
 			continue
+		case wire.HostRoleMaster, wire.HostRoleBootstrap, wire.HostRoleAutoAssign:
 		}
 		*discovered++
 		if !slices.Contains(waitingHosts, h.Status) {

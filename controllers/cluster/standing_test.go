@@ -135,8 +135,10 @@ func TestTheStatusHasWhatTheHubFoundOut(t *testing.T) {
 		Status: wire.ClusterStatusInsufficient, ValidationsInfo: string(checks), MachineNetworks: []wire.MachineNetwork{{CIDR: "192.0.2.0/24"}},
 		APIVIPs: []wire.APIVIP{{IP: "192.0.2.5"}}, IngressVIPs: []wire.IngressVIP{{IP: "192.0.2.6"}}, ConnectivityMajorityGroups: "{}",
 		Hosts: []wire.Host{
-			{Role: wire.HostRoleMaster, Status: wire.HostStatusKnown}, {Role: wire.HostRoleAutoAssign, SuggestedRole: wire.HostRoleMaster, Status: wire.HostStatusInsufficient},
-			{Role: wire.HostRoleWorker, Status: wire.HostStatusInstalled}, {Role: wire.HostRoleArbiter, Status: wire.HostStatusKnown},
+			{Role: wire.HostRoleMaster, Status: wire.HostStatusKnown},
+			{Role: wire.HostRoleAutoAssign, SuggestedRole: wire.HostRoleMaster, Status: wire.HostStatusInsufficient},
+			{Role: wire.HostRoleWorker, Status: wire.HostStatusInstalled},
+			{Role: wire.HostRoleArbiter, Status: wire.HostStatusKnown},
 		},
 		LastInstallationPreparation: wire.LastInstallationPreparation{Status: wire.LastInstallationPreparationStatusFailed, Reason: "no disk"},
 	}

@@ -9,7 +9,7 @@ const (
 )
 
 // clusterRules are those of clusters: forms first, then how settings go together.
-var clusterRules = []Rule[Cluster]{
+var clusterRules = []Rule[Cluster]{ //nolint:gosec // its cases have no credentials
 	{
 		Fields: []Field{{"name", deployment + "spec.clusterName"}},
 		Want:   "at most 54 lower-case letters, digits and dashes (RFC 1123), none of them a dash at either end", Write: "`edge-1`",
@@ -80,7 +80,8 @@ var clusterRules = []Rule[Cluster]{
 	},
 	{
 		Fields: []Field{
-			{"machine_networks", install + "spec.networking.machineNetwork"}, {"cluster_networks", install + "spec.networking.clusterNetwork"},
+			{"machine_networks", install + "spec.networking.machineNetwork"},
+			{"cluster_networks", install + "spec.networking.clusterNetwork"},
 			{"service_networks", install + "spec.networking.serviceNetwork"},
 		},
 		Want: "networks, each by its own address and prefix length", Write: "`192.0.2.0/24`", Passes: `{"machine_networks":[{"cidr":"2001:0DB8:0000::/64"}]}`,

@@ -35,7 +35,7 @@ var roles = []string{
 	wire.HostUpdateParamsHostRoleAutoAssign, wire.HostUpdateParamsHostRoleMaster, wire.HostUpdateParamsHostRoleArbiter, wire.HostUpdateParamsHostRoleWorker,
 }
 
-var hostRules = []Rule[Host]{
+var hostRules = []Rule[Host]{ //nolint:gosec // its cases have no credentials
 	{
 		Fields: []Field{{"host_name", agent + "spec.hostname"}},
 		Want:   "lower-case letters, digits, dots and dashes, 63 at most, no label with a dash at its ends, and no name that every host has, such as localhost",
@@ -73,12 +73,12 @@ var hostRules = []Rule[Host]{
 	},
 }
 
-var argumentRules = []Rule[wire.InstallerArgsParams]{{
+var argumentRules = []Rule[wire.InstallerArgsParams]{{ //nolint:gosec // its cases have no credentials
 	Fields: []Field{{"args", agent + "spec.installerArgs"}}, Want: "flags of coreos-installer that users may give, with values of letters, digits and the signs of paths, arguments and globs",
 	Write: "`[\"--append-karg\",\"console=ttyS0\"]`", Passes: `{"args":["--append-karg","ip=[fd2e::1]::[fd2e::ff]:64:h:ens3:none","--save-partlabel","data*"]}`, Fails: `{"args":["--append-karg","a&&b"]}`, check: arguments,
 }}
 
-var ignitionRules = []Rule[wire.HostIgnitionParams]{{
+var ignitionRules = []Rule[wire.HostIgnitionParams]{{ //nolint:gosec // its cases have no credentials
 	Fields: []Field{{"config", agent + "spec.ignitionConfigOverrides"}}, Want: "Ignition of version 3 in JSON; empty removes it", Write: "`{\"ignition\":{\"version\":\"3.2.0\"}}`",
 	Passes: `{"config":"{\"ignition\":{\"version\":\"3.1.0\"}}"}`, Fails: `{"config":"{\"ignition\":{\"version\":\"2.2.0\"}}"}`, check: func(p *wire.HostIgnitionParams) error {
 		if p.Config != "" && !json.Valid([]byte(p.Config)) {

@@ -29,7 +29,7 @@ var argumentForm = regexp.MustCompile(`^([^ \t\n\r"]+|"[^"]*")+$`)
 // exampleBundle is a certificate as JSON has it.
 const exampleBundle = `-----BEGIN CERTIFICATE-----\nMIIBNDCB56ADAgECAhRNFw1bMXcGYfvdsg+bb8OMv7k46TAFBgMrZXAwDzENMAsG\nA1UEAwwEc2l0ZTAgFw0yNjExMjgyMjE2NTNaGA8yMTI2MTEwNDIyMTY1M1owDzEN\nMAsGA1UEAwwEc2l0ZTAqMAUGAytlcAMhALR1QpkpjrIdZWbXZDML6J2uOrmjd9VF\naUVJsOakVds7o1MwUTAdBgNVHQ4EFgQUOnGWFFPO7nsbimlZWObWjOlcjTAwHwYD\nVR0jBBgwFoAUOnGWFFPO7nsbimlZWObWjOlcjTAwDwYDVR0TAQH/BAUwAwEB/zAF\nBgMrZXADQQBQm/1tSjQE4NJF5zHl9KLK64+wmXV8yfmZUac0832dyDqAd7oHCCbr\ni/80HfJwD6rGu98xVyMl2NhOEuIE8IcA\n-----END CERTIFICATE-----\n`
 
-var infraEnvRules = []Rule[InfraEnv]{
+var infraEnvRules = []Rule[InfraEnv]{ //nolint:gosec // its cases have no credentials
 	{
 		Fields: []Field{{"name", ""}}, Want: "is there", Write: "`edge`", Passes: `{"name":"edge"}`, Fails: `{"name":""}`, check: func(e *InfraEnv) error {
 			if e.Name == "" {

@@ -2,10 +2,10 @@ package rest_test
 
 import (
 	"encoding/json"
+	"io"
 	"testing"
 
 	. "github.com/onsi/gomega"
-	"io"
 )
 
 func jsonInto(raw string, into any) error { return json.Unmarshal([]byte(raw), into) }

@@ -101,7 +101,8 @@ func TestResultsOfImages(t *testing.T) {
 		check   string
 	}{
 		"images that nobody asked for": {
-			[]string{images(t, 0, image("a", "success", 4e8, 12.5, 32))}, `{"name":"a","result":"success","size_bytes":4e8,"time":12.5,"download_rate":32}`,
+			[]string{images(t, 0, image("a", "success", 4e8, 12.5, 32))},
+			`{"name":"a","result":"success","size_bytes":4e8,"time":12.5,"download_rate":32}`,
 			wire.HostStatusPreparingSuccessful, "success",
 		},
 		"again, and there already": {
@@ -113,11 +114,13 @@ func TestResultsOfImages(t *testing.T) {
 			`{"name":"a","result":"failure","size_bytes":4e8,"time":12.5,"download_rate":32}`, wire.HostStatusPreparingSuccessful, "failure",
 		},
 		"one of two fails": {
-			[]string{images(t, 2, image("a", "success", 4e8, 12.5, 32)+","+image("b", "failure", 0, 0, 0))}, `{"name":"a","result":"success","size_bytes":4e8,"time":12.5,"download_rate":32}`,
+			[]string{images(t, 2, image("a", "success", 4e8, 12.5, 32)+","+image("b", "failure", 0, 0, 0))},
+			`{"name":"a","result":"success","size_bytes":4e8,"time":12.5,"download_rate":32}`,
 			wire.HostStatusPreparingFailed, "failure",
 		},
 		"too slow": {
-			[]string{images(t, 0, image("a", "success", 4e8, 9e8, 0.0004))}, `{"name":"a","result":"success","size_bytes":4e8,"time":9e8,"download_rate":0.0004}`,
+			[]string{images(t, 0, image("a", "success", 4e8, 9e8, 0.0004))},
+			`{"name":"a","result":"success","size_bytes":4e8,"time":9e8,"download_rate":0.0004}`,
 			wire.HostStatusPreparingFailed, "failure",
 		},
 	} {

@@ -98,7 +98,8 @@ func TestProgressAfterAReset(t *testing.T) {
 	user.do("POST", "/clusters/"+f.cluster+"/actions/reset", "", 202)
 	newClient(t, f.Agent(f.token)).do("POST", "/infra-envs/"+f.env+"/hosts", `{"host_id":"`+f.host.HostID+`"}`, 201)
 	user.Expect(user.read("GET", host, "", 200)["progress"]).To(Equal(map[string]any{
-		"stage_started_at": "0001-01-01T00:00:00.000Z", "stage_updated_at": "0001-01-01T00:00:00.000Z"}))
+		"stage_started_at": "0001-01-01T00:00:00.000Z", "stage_updated_at": "0001-01-01T00:00:00.000Z",
+	}))
 }
 
 func TestDefaultsAreShown(t *testing.T) {

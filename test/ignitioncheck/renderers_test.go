@@ -31,6 +31,7 @@ var readers = map[string]string{
 	"agent/install/bootstrap":      "applies one to the live system",
 	"hub/sources/openshiftinstall": "hands out what openshift-install made, and says whether it can be read",
 	"agent/probe/apivip":           "reports parts of what a cluster serves; nothing boots from a report",
+	"hub/input":                    "says what may be written, with examples in its table",
 	"hub/store":                    "keeps overrides as they are",
 	"imagecustomization/cli":       "embeds what it is given",
 }

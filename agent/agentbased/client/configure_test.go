@@ -117,7 +117,7 @@ func TestHostsAreConfiguredAsTheyCome(t *testing.T) {
 		g.Expect(read(t, root, failures)).To(Equal("master-0: no host with MAC address 02:00:00:00:00:01 or 02:00:00:00:00:a1 has sent its inventory yet\n" +
 			"worker-0: no host with MAC address 02:00:00:00:00:02 has sent its inventory yet\n" +
 			"master-0: no host that the fencing credentials are of has sent its inventory yet\n"))
-		time.Sleep(10 * time.Second)
+		<-time.After(10 * time.Second)
 		synctest.Wait()
 		g.Expect(read(t, root, failures)).To(Equal("worker-0: no host with MAC address 02:00:00:00:00:02 has sent its inventory yet\n"))
 		g.Expect(<-done).To(Succeed())

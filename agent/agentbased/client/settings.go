@@ -16,7 +16,7 @@ import (
 // The environment of the client, by the names that units and users know.
 const (
 	urlEnv               = "SERVICE_BASE_URL"
-	userTokenEnv         = "USER_AUTH_TOKEN"
+	userTokenEnv         = "USER_AUTH_TOKEN" //nolint:gosec // a name
 	clusterDeploymentEnv = "CLUSTER_DEPLOYMENT_FILE"
 	clusterInstallEnv    = "AGENT_CLUSTER_INSTALL_FILE"
 	infraEnvFileEnv      = "INFRA_ENV_FILE"

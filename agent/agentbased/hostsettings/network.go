@@ -39,7 +39,7 @@ func PickNetwork(ctx context.Context, dir hostfile.Dir, commands command.Runner,
 	if err != nil {
 		return "", err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // nothing is lost by it
 	hosts, err := readHosts(root)
 	if err != nil || len(hosts) == 0 {
 		return "", err

@@ -13,7 +13,7 @@ import (
 )
 
 // pullSecretKey is the key of a Secret that holds the registries' credentials.
-const pullSecretKey = ".dockerconfigjson"
+const pullSecretKey = ".dockerconfigjson" //nolint:gosec // a name
 
 // pullSecretName is what a Secret is called that is not a person's own.
 const pullSecretName = "pull-secret"

@@ -42,7 +42,7 @@ func (p Problem) String() string {
 const maxLines = 200
 
 // Error is everything that is wrong with the input, in the order of files, documents and lines.
-type Error struct{ Problems []Problem } //nolint:errname // the package says of what
+type Error struct{ Problems []Problem }
 
 // Error implements error: one line for each problem.
 func (e *Error) Error() string {

@@ -15,9 +15,9 @@ func at(addr, nic string) Address {
 
 func TestExpectedAddresses(t *testing.T) {
 	for text, want := range map[string][]string{
-		"192.0.2.1":                     {"192.0.2.1"},
-		"192.0.2.1,2001:DB8::0:1":       {"192.0.2.1", "2001:db8::1"},
-		" [2001:db8::1] ::ffff:1.2.3.4": {"2001:db8::1", "1.2.3.4"},
+		"192.0.2.1":                    {"192.0.2.1"},
+		"192.0.2.1,2001:DB8::0:1":      {"192.0.2.1", "2001:db8::1"},
+		"[2001:db8::1] ::ffff:1.2.3.4": {"2001:db8::1", "1.2.3.4"},
 	} {
 		g := NewWithT(t)
 		got, err := expected(text)

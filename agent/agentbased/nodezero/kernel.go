@@ -91,7 +91,7 @@ func (Kernel) Changes(ctx context.Context) (<-chan struct{}, error) {
 	go func() {
 		defer close(changes)
 		for {
-			open := true
+			var open bool
 			select {
 			case <-ctx.Done():
 				return

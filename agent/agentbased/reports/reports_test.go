@@ -56,7 +56,10 @@ func TestTheHubIsToldWhatTheConsoleSays(t *testing.T) {
 				Hub: func(map[string]string) (reports.Hub, error) { return h, nil },
 			}
 			go func() { ended <- p.Run(ctx) }()
-			return func() { cancel(); <-ended }
+			return func() {
+				cancel()
+				_ = <-ended // it was told to end
+			}
 		}
 		stop := begin()
 		console.Show(t.Context(), messages.RendezvousIs, "192.0.2.1", "eth0")

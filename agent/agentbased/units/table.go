@@ -30,7 +30,7 @@ const (
 	checkConfig    = "agent-check-config-image.service"
 	importCluster  = "agent-import-cluster.service"
 	addNode        = "agent-add-node.service"
-	tokens         = "agent-auth-token-status.service"
+	tokens         = "agent-auth-token-status.service" //nolint:gosec // a name
 	networkManager = "NetworkManager.service"
 	multiUser      = "multi-user.target"
 )

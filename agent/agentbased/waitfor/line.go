@@ -10,12 +10,20 @@ import (
 
 // The kinds of lines.
 const (
-	// KindCluster tells of the cluster's status, KindHost of a host's, KindValidation of a
-	// check that fails now, KindEvent of a warning or an error of the hub.
-	KindCluster, KindHost, KindValidation, KindEvent = "cluster", "host", "validation", "event"
-	// KindHub tells that the hub went away or is there again, KindStill why nothing moves,
-	// KindEnd how the run ended; it is the last one.
-	KindHub, KindStill, KindEnd = "hub", "still", "end"
+	// KindCluster tells of the cluster's status.
+	KindCluster = "cluster"
+	// KindHost tells of a host's status.
+	KindHost = "host"
+	// KindValidation tells of a check that fails now.
+	KindValidation = "validation"
+	// KindEvent tells of a warning or an error of the hub.
+	KindEvent = "event"
+	// KindHub tells that the hub went away or is there again.
+	KindHub = "hub"
+	// KindStill tells why nothing moves.
+	KindStill = "still"
+	// KindEnd tells how the run ended; it is the last one.
+	KindEnd = "end"
 )
 
 // Line is one thing that is told; as JSON it is a line of the machine-readable output.

@@ -184,12 +184,14 @@ func TestExitCodes(t *testing.T) {
 		"a bad token":    {waitfor.BootstrapComplete, []moment{{0, nil, http.StatusUnauthorized, nil}}, nil, 6, "the hub refuses the token", 0},
 		"a wrong scheme": {waitfor.BootstrapComplete, []moment{{0, nil, http.StatusForbidden, nil}}, nil, 6, "the hub refuses the token", 0},
 		"gone, and the cluster is there": {
-			waitfor.InstallComplete, []moment{{0, handing, 0, nil}, {time.Minute, nil, 1, nil}},
+			waitfor.InstallComplete,
+			[]moment{{0, handing, 0, nil}, {time.Minute, nil, 1, nil}},
 			story2(20*time.Minute, waitfor.State{Up: true, Text: "1 of 2 nodes are Ready"}, 50*time.Minute, waitfor.State{Up: true, Complete: true, Text: "2 nodes are Ready"}),
 			0, "the cluster says so: 2 nodes are Ready", 50 * time.Minute,
 		},
 		"gone, and the cluster's API is there": {
-			waitfor.BootstrapComplete, []moment{{0, handing, 0, nil}, {time.Minute, nil, 1, nil}},
+			waitfor.BootstrapComplete,
+			[]moment{{0, handing, 0, nil}, {time.Minute, nil, 1, nil}},
 			story2(20*time.Minute, waitfor.State{Up: true, Text: "1 of 2 nodes are Ready"}, time.Hour, waitfor.State{}),
 			0, "the cluster says so: 1 of 2 nodes are Ready", 20 * time.Minute,
 		},

@@ -128,7 +128,7 @@ func TestARegistryIsNotAskedInALoop(t *testing.T) {
 		for range 3600 {
 			_, err := desk.Ask(byDigest, "", "")
 			g.Expect(err).To(Or(MatchError(lookup.ErrReading), MatchError("registry.example: 401 Unauthorized")))
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 		}
 		g.Expect(reader.asked.Load()).To(And(BeNumerically(">", 5), BeNumerically("<", 13)), "in one hour")
 		failed, is := errors.AsType[*lookup.Failed](func() error { _, err := desk.Ask(byDigest, "", ""); return err }())

@@ -61,7 +61,8 @@ func (c *Cluster) state(ctx context.Context, version string, available bool) err
 	conditions := []Object{
 		{"type": "Available", "status": truth(available), "message": "as of " + version},
 		{"type": "Progressing", "status": truth(!available), "message": "working towards " + version},
-		{"type": "Degraded", "status": truth(false)}, {"type": "Failing", "status": truth(false)},
+		{"type": "Degraded", "status": truth(false)},
+		{"type": "Failing", "status": truth(false)},
 	}
 	paths := []string{observe.Versions + "/version"}
 	for _, name := range Operators {

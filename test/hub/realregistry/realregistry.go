@@ -28,7 +28,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/static"
 	"github.com/google/go-containerregistry/pkg/v1/types"
-	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega"
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/ironflow/ironflow/hub/pki"
@@ -65,28 +65,28 @@ type Registry struct {
 // Start runs one until the test ends.
 func Start(t *testing.T) *Registry {
 	t.Helper()
-	g := NewWithT(t)
+	g := gomega.NewWithT(t)
 	program := needs.Program(t, "docker-registry", "docker-registry")
 	dir := t.TempDir()
 	certificate, err := pki.Ensure(filepath.Join(dir, "tls"), []string{"127.0.0.1"}, time.Now())
-	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(err).NotTo(gomega.HaveOccurred())
 	r := &Registry{}
 	r.CA, err = os.ReadFile(certificate.CA)
-	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(err).NotTo(gomega.HaveOccurred())
 	hash, err := bcrypt.GenerateFromPassword([]byte(Password), bcrypt.MinCost)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(os.WriteFile(filepath.Join(dir, "logins"), fmt.Appendf(nil, "%s:%s\n", User, hash), 0o600)).To(Succeed())
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(os.WriteFile(filepath.Join(dir, "logins"), fmt.Appendf(nil, "%s:%s\n", User, hash), 0o600)).To(gomega.Succeed())
 	free, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(err).NotTo(gomega.HaveOccurred())
 	r.Host = free.Addr().String()
-	g.Expect(free.Close()).To(Succeed())
+	g.Expect(free.Close()).To(gomega.Succeed())
 	g.Expect(os.WriteFile(filepath.Join(dir, "config.yml"), fmt.Appendf(nil,
 		"version: 0.1\nstorage: {filesystem: {rootdirectory: %q}}\nhttp: {addr: %q, tls: {certificate: %q, key: %q}}\nauth: {htpasswd: {realm: test, path: %q}}\n",
-		filepath.Join(dir, "data"), r.Host, certificate.Cert, certificate.Key, filepath.Join(dir, "logins")), 0o600)).To(Succeed())
+		filepath.Join(dir, "data"), r.Host, certificate.Cert, certificate.Key, filepath.Join(dir, "logins")), 0o600)).To(gomega.Succeed())
 	var log bytes.Buffer
 	process := exec.CommandContext(t.Context(), program, "serve", filepath.Join(dir, "config.yml"))
 	process.Stdout, process.Stderr, process.SysProcAttr = &log, &log, &syscall.SysProcAttr{Setpgid: true}
-	g.Expect(process.Start()).To(Succeed())
+	g.Expect(process.Start()).To(gomega.Succeed())
 	t.Cleanup(func() {
 		_ = process.Wait() // the end of the test's context has killed it
 		if t.Failed() {
@@ -99,7 +99,7 @@ func Start(t *testing.T) *Registry {
 			err = c.Close()
 		}
 		return err
-	}, time.Minute).Should(Succeed())
+	}, time.Minute).Should(gomega.Succeed())
 	return r
 }
 
@@ -122,14 +122,14 @@ func (r *Registry) Mirrors(source, repository string) []byte {
 // Push puts an image into any registry and returns its reference by digest.
 func Push(t *testing.T, at string, image v1.Image, ca []byte, login authn.Authenticator) string {
 	t.Helper()
-	g := NewWithT(t)
+	g := gomega.NewWithT(t)
 	pool := x509.NewCertPool()
-	g.Expect(pool.AppendCertsFromPEM(ca)).To(BeTrue())
+	g.Expect(pool.AppendCertsFromPEM(ca)).To(gomega.BeTrue())
 	tag, err := name.NewTag(at + ":4.20.1")
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(remote.Write(tag, image, remote.WithAuth(login), remote.WithTransport(&http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}))).To(Succeed())
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(remote.Write(tag, image, remote.WithAuth(login), remote.WithTransport(&http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}))).To(gomega.Succeed())
 	digest, err := image.Digest()
-	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(err).NotTo(gomega.HaveOccurred())
 	return at + "@" + digest.String()
 }
 
@@ -142,22 +142,22 @@ func Release(t *testing.T) v1.Image {
 // Image is one with these files, and a layer above them that has others.
 func Image(t *testing.T, files map[string]string) v1.Image {
 	t.Helper()
-	g := NewWithT(t)
+	g := gomega.NewWithT(t)
 	out, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{Architecture: "amd64", OS: "linux"})
-	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(err).NotTo(gomega.HaveOccurred())
 	for _, one := range []map[string]string{files, {"etc/motd": "above"}} {
 		var raw bytes.Buffer
 		zip := gzip.NewWriter(&raw)
 		archive := tar.NewWriter(zip)
 		for path, text := range one {
-			g.Expect(archive.WriteHeader(&tar.Header{Name: path, Size: int64(len(text)), Mode: 0o644, Typeflag: tar.TypeReg})).To(Succeed())
+			g.Expect(archive.WriteHeader(&tar.Header{Name: path, Size: int64(len(text)), Mode: 0o644, Typeflag: tar.TypeReg})).To(gomega.Succeed())
 			_, err := archive.Write([]byte(text))
-			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(err).NotTo(gomega.HaveOccurred())
 		}
-		g.Expect(archive.Close()).To(Succeed())
-		g.Expect(zip.Close()).To(Succeed())
+		g.Expect(archive.Close()).To(gomega.Succeed())
+		g.Expect(zip.Close()).To(gomega.Succeed())
 		out, err = mutate.AppendLayers(out, static.NewLayer(raw.Bytes(), types.DockerLayer))
-		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(err).NotTo(gomega.HaveOccurred())
 	}
 	return out
 }

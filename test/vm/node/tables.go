@@ -55,7 +55,7 @@ func loads(root, file string, known []string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read what %s loads: %w", file, err)
 	}
-	defer program.Close()
+	defer func() { _ = program.Close() }() // it was only read
 	names, err := program.ImportedLibraries()
 	if err != nil {
 		return nil, fmt.Errorf("read what %s loads: %w", file, err)

@@ -19,7 +19,7 @@ import (
 )
 
 // tokenVariable is the variable with the watcher's token, where no file is given.
-const tokenVariable = "WATCHER_AUTH_TOKEN"
+const tokenVariable = "WATCHER_AUTH_TOKEN" //nolint:gosec // a name
 
 // settings are the flags of wait-for.
 type settings struct {

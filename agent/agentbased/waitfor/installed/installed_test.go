@@ -41,10 +41,16 @@ func TestWhatAClusterSays(t *testing.T) {
 		nodes int
 		want  waitfor.State
 	}{
-		"a version that is available": {api{version: `{"status": {"conditions": [{"type": "Available", "status": "True", "message": "Done applying 4.19.3"}]}}`}, 0,
-			waitfor.State{Up: true, Complete: true, Text: "its version is available: Done applying 4.19.3"}},
-		"a version that is not": {api{version: `{"status": {"conditions": [{"type": "Available", "status": "False"}, {"type": "Progressing", "status": "True", "message": "812 of 900 done"}]}}`}, 0,
-			waitfor.State{Up: true, Text: "its version is not available yet: 812 of 900 done"}},
+		"a version that is available": {
+			api{version: `{"status": {"conditions": [{"type": "Available", "status": "True", "message": "Done applying 4.19.3"}]}}`},
+			0,
+			waitfor.State{Up: true, Complete: true, Text: "its version is available: Done applying 4.19.3"},
+		},
+		"a version that is not": {
+			api{version: `{"status": {"conditions": [{"type": "Available", "status": "False"}, {"type": "Progressing", "status": "True", "message": "812 of 900 done"}]}}`},
+			0,
+			waitfor.State{Up: true, Text: "its version is not available yet: 812 of 900 done"},
+		},
 		"a version without a word": {api{version: `{}`}, 0, waitfor.State{Up: true, Text: "its version is not available yet: "}},
 		"nodes that lack one":      {api{nodes: two}, 0, waitfor.State{Up: true, Text: "1 of 2 nodes are Ready; node m1: no network"}},
 		"nodes that are enough":    {api{nodes: two}, 1, waitfor.State{Up: true, Complete: true, Text: "1 nodes are Ready"}},

@@ -71,7 +71,9 @@ func layer(t *testing.T) v1.Layer {
 	file := filepath.Join(t.TempDir(), "k8snode")
 	NewWithT(t).Expect(os.WriteFile(file, []byte("the program"), 0o600)).To(Succeed())
 	l, err := images.Layer([]images.File{
-		{Path: "usr/local/bin/k8snode", From: file}, {Path: "usr/local/bin/pause", Link: "k8snode"}, {Path: "etc/motd", Text: "text", Mode: 0o644},
+		{Path: "usr/local/bin/k8snode", From: file},
+		{Path: "usr/local/bin/pause", Link: "k8snode"},
+		{Path: "etc/motd", Text: "text", Mode: 0o644},
 		{Path: "tmp/", Mode: 0o1777},
 	})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
