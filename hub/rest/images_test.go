@@ -29,7 +29,7 @@ func TestHostsAreAskedForImagesThatExist(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			hub := testhub.Start(t, testhub.Options{Images: tc.images})
+			hub := testhub.Start(t, testhub.Options{Images: tc.images, IgnitionDir: testhub.RoleFiles(t)})
 			s := singleNode(t)
 			p := s.play(t, hub)
 			code, raw := p.user.Do(t, http.MethodPost, "/clusters/"+p.cluster+"/actions/install", nil, nil)
