@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -88,9 +89,7 @@ func (c *Client) list(ctx context.Context, path string, query url.Values, sink S
 	next := ""
 	for {
 		q := url.Values{"limit": {strconv.Itoa(pageSize)}}
-		for k, v := range query {
-			q[k] = v
-		}
+		maps.Copy(q, query)
 		if next != "" {
 			q.Set("continue", next)
 		}
@@ -116,9 +115,7 @@ func (c *Client) watchFrom(ctx context.Context, path string, query url.Values, v
 		"watch": {"true"}, "allowWatchBookmarks": {"true"}, "resourceVersion": {version},
 		"timeoutSeconds": {strconv.Itoa(int(watchFor.Seconds()) + rand.IntN(600))}, //nolint:gosec // spreads requests
 	}
-	for k, v := range query {
-		q[k] = v
-	}
+	maps.Copy(q, query)
 	answer, err := c.send(ctx, c.watch, http.MethodGet, path+"?"+q.Encode(), "", nil)
 	if err != nil {
 		return "", err

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"net/url"
 	"reflect"
 	"sync"
@@ -36,9 +37,7 @@ func (c *Cache[T]) All() map[string]T {
 		return nil
 	}
 	out := make(map[string]T, len(c.objects))
-	for k, v := range c.objects {
-		out[k] = v
-	}
+	maps.Copy(out, c.objects)
 	return out
 }
 

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -124,10 +125,8 @@ func (c cluster) kubeconfigNote() string {
 		return ""
 	}
 	state := c.install.Status.DebugInfo.State
-	for _, r := range runningStates {
-		if state == r {
-			return ""
-		}
+	if slices.Contains(runningStates, state) {
+		return ""
 	}
 	return fmt.Sprintf("note: cluster %s is %s; its API may not answer yet, or not any more", c.name(), state)
 }

@@ -35,15 +35,15 @@ var roles = []string{
 	wire.HostUpdateParamsHostRoleAutoAssign, wire.HostUpdateParamsHostRoleMaster, wire.HostUpdateParamsHostRoleArbiter, wire.HostUpdateParamsHostRoleWorker,
 }
 
-var hostRules = []Rule[Host]{ //nolint:gosec // its cases have no credentials
+var hostRules = []Rule[Host]{
 	{
 		Fields: []Field{{"host_name", agent + "spec.hostname"}},
 		Want:   "lower-case letters, digits, dots and dashes, 63 at most, no label with a dash at its ends, and no name that every host has, such as localhost",
-		Write:  "`master-0` or `master-0.example.com`", Passes: `{"host_name":"master-0.example.com"}`, Fails: `{"host_name":"master-"}`, check: hostName,
+		Write:  "`master-0` or `master-0.example.com`", Good: `{"host_name":"master-0.example.com"}`, Bad: `{"host_name":"master-"}`, check: hostName,
 	},
 	{
 		Fields: []Field{{"host_role", agent + "spec.role"}}, Want: "one that can be asked for", Write: "`auto-assign`, `master`, `arbiter` or `worker`",
-		Passes: `{"host_role":"worker"}`, Fails: `{"host_role":"bootstrap"}`, check: func(p *Host) error {
+		Good: `{"host_role":"worker"}`, Bad: `{"host_role":"bootstrap"}`, check: func(p *Host) error {
 			if p.HostRole != nil && !slices.Contains(roles, *p.HostRole) {
 				return refusal.Value("host_role", *p.HostRole, "want auto-assign, master, arbiter or worker")
 			}
@@ -52,35 +52,35 @@ var hostRules = []Rule[Host]{ //nolint:gosec // its cases have no credentials
 	},
 	{
 		Fields: []Field{{"machine_config_pool_name", agent + "spec.machineConfigPool"}}, Want: "a name of RFC 1123", Write: "`worker`",
-		Passes: `{"machine_config_pool_name":"infra"}`, Fails: `{"machine_config_pool_name":"Infra Nodes"}`, check: pool,
+		Good: `{"machine_config_pool_name":"infra"}`, Bad: `{"machine_config_pool_name":"Infra Nodes"}`, check: pool,
 	},
 	{
 		Fields: []Field{{"node_labels", agent + "spec.nodeLabels"}}, Want: "keys and values that Kubernetes takes as labels", Write: "`{\"key\":\"example.com/rack\",\"value\":\"r1\"}`",
-		Passes: `{"node_labels":[{"key":"node-role.kubernetes.io/infra","value":""}]}`, Fails: `{"node_labels":[{"key":"rack number","value":"1"}]}`, check: labels,
+		Good: `{"node_labels":[{"key":"node-role.kubernetes.io/infra","value":""}]}`, Bad: `{"node_labels":[{"key":"rack number","value":"1"}]}`, check: labels,
 	},
 	{
 		Fields: []Field{{"disks_selected_config", agent + "spec.installation_disk_id"}}, Want: "disks by their id, at most one of them to install to",
-		Write:  "the `id` of a disk of the inventory",
-		Passes: `{"disks_selected_config":[{"id":"/dev/disk/by-id/wwn-0x5000c500a1b2c3d4","role":"install"}]}`, Fails: `{"disks_selected_config":[{"id":"","role":"install"}]}`, check: disks,
+		Write: "the `id` of a disk of the inventory",
+		Good:  `{"disks_selected_config":[{"id":"/dev/disk/by-id/wwn-0x5000c500a1b2c3d4","role":"install"}]}`, Bad: `{"disks_selected_config":[{"id":"","role":"install"}]}`, check: disks,
 	},
 	{
 		Fields: []Field{{"disks_skip_formatting", ""}}, Want: "disks by their id", Write: "the `id` of a disk of the inventory",
-		Passes: `{"disks_skip_formatting":[{"disk_id":"/dev/sdb","skip_formatting":true}]}`, Fails: `{"disks_skip_formatting":[{"disk_id":"/dev/sda,/dev/sdb","skip_formatting":true}]}`, check: kept,
+		Good: `{"disks_skip_formatting":[{"disk_id":"/dev/sdb","skip_formatting":true}]}`, Bad: `{"disks_skip_formatting":[{"disk_id":"/dev/sda,/dev/sdb","skip_formatting":true}]}`, check: kept,
 	},
 	{
 		Fields: []Field{{"ignition_endpoint_token", agent + "spec.ignitionEndpointTokenReference"}, {"ignition_endpoint_http_headers", agent + "spec.ignitionEndpointHTTPHeaders"}},
-		Want:   "one line; headers of HTTP", Write: "`{\"key\":\"X-Site\",\"value\":\"edge\"}`", Passes: `{"ignition_endpoint_token":"t"}`, Fails: `{"ignition_endpoint_http_headers":[{"key":"X Site","value":"edge"}]}`, check: headers,
+		Want:   "one line; headers of HTTP", Write: "`{\"key\":\"X-Site\",\"value\":\"edge\"}`", Good: `{"ignition_endpoint_token":"t"}`, Bad: `{"ignition_endpoint_http_headers":[{"key":"X Site","value":"edge"}]}`, check: headers,
 	},
 }
 
-var argumentRules = []Rule[wire.InstallerArgsParams]{{ //nolint:gosec // its cases have no credentials
+var argumentRules = []Rule[wire.InstallerArgsParams]{{
 	Fields: []Field{{"args", agent + "spec.installerArgs"}}, Want: "flags of coreos-installer that users may give, with values of letters, digits and the signs of paths, arguments and globs",
-	Write: "`[\"--append-karg\",\"console=ttyS0\"]`", Passes: `{"args":["--append-karg","ip=[fd2e::1]::[fd2e::ff]:64:h:ens3:none","--save-partlabel","data*"]}`, Fails: `{"args":["--append-karg","a&&b"]}`, check: arguments,
+	Write: "`[\"--append-karg\",\"console=ttyS0\"]`", Good: `{"args":["--append-karg","ip=[fd2e::1]::[fd2e::ff]:64:h:ens3:none","--save-partlabel","data*"]}`, Bad: `{"args":["--append-karg","a&&b"]}`, check: arguments,
 }}
 
-var ignitionRules = []Rule[wire.HostIgnitionParams]{{ //nolint:gosec // its cases have no credentials
+var ignitionRules = []Rule[wire.HostIgnitionParams]{{
 	Fields: []Field{{"config", agent + "spec.ignitionConfigOverrides"}}, Want: "Ignition of version 3 in JSON; empty removes it", Write: "`{\"ignition\":{\"version\":\"3.2.0\"}}`",
-	Passes: `{"config":"{\"ignition\":{\"version\":\"3.1.0\"}}"}`, Fails: `{"config":"{\"ignition\":{\"version\":\"2.2.0\"}}"}`, check: func(p *wire.HostIgnitionParams) error {
+	Good: `{"config":"{\"ignition\":{\"version\":\"3.1.0\"}}"}`, Bad: `{"config":"{\"ignition\":{\"version\":\"2.2.0\"}}"}`, check: func(p *wire.HostIgnitionParams) error {
 		if p.Config != "" && !json.Valid([]byte(p.Config)) {
 			return refusal.Field("config", "want JSON")
 		}

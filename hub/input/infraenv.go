@@ -29,9 +29,9 @@ var argumentForm = regexp.MustCompile(`^([^ \t\n\r"]+|"[^"]*")+$`)
 // exampleBundle is a certificate as JSON has it.
 const exampleBundle = `-----BEGIN CERTIFICATE-----\nMIIBNDCB56ADAgECAhRNFw1bMXcGYfvdsg+bb8OMv7k46TAFBgMrZXAwDzENMAsG\nA1UEAwwEc2l0ZTAgFw0yNjExMjgyMjE2NTNaGA8yMTI2MTEwNDIyMTY1M1owDzEN\nMAsGA1UEAwwEc2l0ZTAqMAUGAytlcAMhALR1QpkpjrIdZWbXZDML6J2uOrmjd9VF\naUVJsOakVds7o1MwUTAdBgNVHQ4EFgQUOnGWFFPO7nsbimlZWObWjOlcjTAwHwYD\nVR0jBBgwFoAUOnGWFFPO7nsbimlZWObWjOlcjTAwDwYDVR0TAQH/BAUwAwEB/zAF\nBgMrZXADQQBQm/1tSjQE4NJF5zHl9KLK64+wmXV8yfmZUac0832dyDqAd7oHCCbr\ni/80HfJwD6rGu98xVyMl2NhOEuIE8IcA\n-----END CERTIFICATE-----\n`
 
-var infraEnvRules = []Rule[InfraEnv]{ //nolint:gosec // its cases have no credentials
+var infraEnvRules = []Rule[InfraEnv]{
 	{
-		Fields: []Field{{"name", ""}}, Want: "is there", Write: "`edge`", Passes: `{"name":"edge"}`, Fails: `{"name":""}`, check: func(e *InfraEnv) error {
+		Fields: []Field{{"name", ""}}, Want: "is there", Write: "`edge`", Good: `{"name":"edge"}`, Bad: `{"name":""}`, check: func(e *InfraEnv) error {
 			if e.Name == "" {
 				return refusal.Missing("name", "want one, such as edge")
 			}
@@ -40,7 +40,7 @@ var infraEnvRules = []Rule[InfraEnv]{ //nolint:gosec // its cases have no creden
 	},
 	{
 		Fields: []Field{{"pull_secret", environment + "spec.pullSecretRef"}}, Want: "as that of a cluster", Write: "`{\"auths\":{\"registry.example\":{\"auth\":\"dXNlcjpub3RoaW5n\"}}}`",
-		Passes: `{"pull_secret":"{\"auths\":{}}"}`, Fails: `{"pull_secret":"secret"}`, check: func(e *InfraEnv) error {
+		Good: `{"pull_secret":"{\"auths\":{}}"}`, Bad: `{"pull_secret":"secret"}`, check: func(e *InfraEnv) error {
 			if e.PullSecret == "" {
 				return nil
 			}
@@ -49,20 +49,20 @@ var infraEnvRules = []Rule[InfraEnv]{ //nolint:gosec // its cases have no creden
 	},
 	{
 		Fields: []Field{{"cpu_architecture", environment + "spec.cpuArchitecture"}}, Want: "one of the protocol's", Write: "`x86_64`, `aarch64`, `arm64`, `ppc64le` or `s390x`",
-		Passes: `{"cpu_architecture":"arm64"}`, Fails: `{"cpu_architecture":"riscy"}`,
+		Good: `{"cpu_architecture":"arm64"}`, Bad: `{"cpu_architecture":"riscy"}`,
 		check: func(e *InfraEnv) error { return oneOf("cpu_architecture", e.CPUArchitecture, architectures[:5]) },
 	},
 	{
 		Fields: []Field{{"ssh_authorized_key", environment + "spec.sshAuthorizedKey"}}, Want: "public keys that decode, one a line", Write: "the line of `~/.ssh/id_ed25519.pub`",
-		Passes: `{"ssh_authorized_key":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me"}`,
-		Fails:  `{"ssh_authorized_key":"me"}`, check: func(e *InfraEnv) error { return sshKeys("ssh_authorized_key", wire.Value(e.SSHAuthorizedKey)) },
+		Good: `{"ssh_authorized_key":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me"}`,
+		Bad:  `{"ssh_authorized_key":"me"}`, check: func(e *InfraEnv) error { return sshKeys("ssh_authorized_key", wire.Value(e.SSHAuthorizedKey)) },
 	},
 	{
 		Fields: []Field{
 			{"proxy.http_proxy", environment + "spec.proxy.httpProxy"}, {"proxy.https_proxy", environment + "spec.proxy.httpsProxy"}, {"proxy.no_proxy", environment + "spec.proxy.noProxy"},
 		},
-		Want: "as those of a cluster", Write: "`http://proxy.example:3128`; `.example.com,192.0.2.0/24`", Passes: `{"proxy":{"http_proxy":"http://p.example:3128","no_proxy":"*"}}`,
-		Fails: `{"proxy":{"http_proxy":"p.example:3128"}}`, check: func(e *InfraEnv) error {
+		Want: "as those of a cluster", Write: "`http://proxy.example:3128`; `.example.com,192.0.2.0/24`", Good: `{"proxy":{"http_proxy":"http://p.example:3128","no_proxy":"*"}}`,
+		Bad: `{"proxy":{"http_proxy":"p.example:3128"}}`, check: func(e *InfraEnv) error {
 			if e.Proxy == nil {
 				return nil
 			}
@@ -71,8 +71,8 @@ var infraEnvRules = []Rule[InfraEnv]{ //nolint:gosec // its cases have no creden
 	},
 	{
 		Fields: []Field{{"additional_ntp_sources", environment + "spec.additionalNTPSources"}, {"ntp_sources", environment + "spec.ntpSources"}},
-		Want:   "names or addresses with a comma between them, without blanks", Write: "`clock.example,192.0.2.1`", Passes: `{"additional_ntp_sources":"clock.example"}`,
-		Fails: `{"additional_ntp_sources":"clock.example;192.0.2.1"}`, check: func(e *InfraEnv) error {
+		Want:   "names or addresses with a comma between them, without blanks", Write: "`clock.example,192.0.2.1`", Good: `{"additional_ntp_sources":"clock.example"}`,
+		Bad: `{"additional_ntp_sources":"clock.example;192.0.2.1"}`, check: func(e *InfraEnv) error {
 			if err := timeServers("additional_ntp_sources", wire.Value(e.AdditionalNTPSources)); err != nil {
 				return err
 			}
@@ -81,26 +81,26 @@ var infraEnvRules = []Rule[InfraEnv]{ //nolint:gosec // its cases have no creden
 	},
 	{
 		Fields: []Field{{"additional_trust_bundle", environment + "spec.additionalTrustBundle"}}, Want: "certificates in PEM, at most 65535 bytes",
-		Write: "blocks from `-----BEGIN CERTIFICATE-----` on", Passes: `{"additional_trust_bundle":"` + exampleBundle + `"}`, Fails: `{"additional_trust_bundle":"-----BEGIN PRIVATE KEY-----"}`,
+		Write: "blocks from `-----BEGIN CERTIFICATE-----` on", Good: `{"additional_trust_bundle":"` + exampleBundle + `"}`, Bad: `{"additional_trust_bundle":"-----BEGIN PRIVATE KEY-----"}`,
 		check: func(e *InfraEnv) error { return trustBundle("additional_trust_bundle", e.AdditionalTrustBundle) },
 	},
 	{
 		Fields: []Field{{"kernel_arguments", environment + "spec.kernelArguments"}},
 		Want:   "the operation append, replace (KEY=OLD=NEW) or delete, with one argument, in quotes where it has blanks; none that steers CoreOS' own installer",
-		Write:  "`{\"operation\":\"append\",\"value\":\"console=ttyS0\"}`", Passes: `{"kernel_arguments":[{"operation":"append","value":"a=\"b c\""}]}`,
-		Fails: `{"kernel_arguments":[{"operation":"append","value":"a b"}]}`, check: kernelArguments,
+		Write:  "`{\"operation\":\"append\",\"value\":\"console=ttyS0\"}`", Good: `{"kernel_arguments":[{"operation":"append","value":"a=\"b c\""}]}`,
+		Bad: `{"kernel_arguments":[{"operation":"append","value":"a b"}]}`, check: kernelArguments,
 	},
 	{
 		Fields: []Field{{"ignition_config_override", environment + "spec.ignitionConfigOverride"}}, Want: "Ignition of version 3", Write: "`{\"ignition\":{\"version\":\"3.2.0\"}}`",
-		Passes: `{"ignition_config_override":"{\"ignition\":{\"version\":\"3.1.0\"}}"}`, Fails: `{"ignition_config_override":"{\"ignition\":{\"version\":\"2.2.0\"}}"}`,
+		Good: `{"ignition_config_override":"{\"ignition\":{\"version\":\"3.1.0\"}}"}`, Bad: `{"ignition_config_override":"{\"ignition\":{\"version\":\"2.2.0\"}}"}`,
 		check: func(e *InfraEnv) error { return ignitionOf("ignition_config_override", e.IgnitionConfigOverride) },
 	},
 	{
 		Fields: []Field{{"static_network_config", "NMStateConfig spec"}},
 		Want:   "for each host a document of nmstate, and a map that tells one card of it at least; each card of one host only; a card of the document that is not found by its name or address is in the map",
 		Write:  "the card's MAC address and its name in the document",
-		Passes: `{"static_network_config":[{"network_yaml":"interfaces: [{name: nic1, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]","mac_interface_map":[{"mac_address":"52:54:00:00:00:01","logical_nic_name":"nic1"}]}]}`,
-		Fails:  `{"static_network_config":[{"network_yaml":"interfaces: [{name: nic2, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]","mac_interface_map":[{"mac_address":"52:54:00:00:00:01","logical_nic_name":"nic1"}]}]}`,
+		Good:   `{"static_network_config":[{"network_yaml":"interfaces: [{name: nic1, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]","mac_interface_map":[{"mac_address":"52:54:00:00:00:01","logical_nic_name":"nic1"}]}]}`,
+		Bad:    `{"static_network_config":[{"network_yaml":"interfaces: [{name: nic2, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]","mac_interface_map":[{"mac_address":"52:54:00:00:00:01","logical_nic_name":"nic1"}]}]}`,
 		check: func(e *InfraEnv) error {
 			if err := staticnetwork.Check(e.StaticNetworkConfig); err != nil {
 				return &refusal.Error{Code: http.StatusBadRequest, Reason: err.Error(), Field: "static_network_config"}
@@ -110,7 +110,7 @@ var infraEnvRules = []Rule[InfraEnv]{ //nolint:gosec // its cases have no creden
 	},
 	{
 		Fields: []Field{{"network_discovery_delay_seconds", environment + "spec.networkDiscoveryDelaySeconds"}}, Want: "a number of seconds from 0 on", Write: "`30`",
-		Passes: `{"network_discovery_delay_seconds":30}`, Fails: `{"network_discovery_delay_seconds":-1}`, check: func(e *InfraEnv) error {
+		Good: `{"network_discovery_delay_seconds":30}`, Bad: `{"network_discovery_delay_seconds":-1}`, check: func(e *InfraEnv) error {
 			if s := e.NetworkDiscoveryDelaySeconds; s != nil && *s < 0 {
 				return refusal.Field("network_discovery_delay_seconds", "%d: want a number from 0 on", *s)
 			}

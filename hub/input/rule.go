@@ -23,8 +23,8 @@ type Rule[T any] struct {
 	Fields []Field
 	// Want is what is wanted of them, and Write what to write in the place of a mistake.
 	Want, Write string
-	// Passes and Fails are bodies of a request, or parts of one, that keep and break the rule.
-	Passes, Fails string
+	// Good and Bad are bodies of a request, or parts of one, that keep and break the rule.
+	Good, Bad string
 	// check returns a refusal.Error with the field.
 	check func(*T) error
 }
@@ -79,8 +79,8 @@ type Row struct {
 	Of          string
 	Fields      []Field
 	Want, Write string
-	// Passes and Fails are parts of a request's body.
-	Passes, Fails string
+	// Good and Bad are parts of a request's body.
+	Good, Bad string
 }
 
 // Table is all rules.
@@ -94,7 +94,7 @@ func Table() []Row {
 
 func rowsOf[T any](of string, rules []Rule[T]) (rows []Row) {
 	for _, r := range rules {
-		rows = append(rows, Row{Of: of, Fields: r.Fields, Want: r.Want, Write: r.Write, Passes: r.Passes, Fails: r.Fails})
+		rows = append(rows, Row{Of: of, Fields: r.Fields, Want: r.Want, Write: r.Write, Good: r.Good, Bad: r.Bad})
 	}
 	return rows
 }

@@ -34,8 +34,8 @@ func cases[T any](t *testing.T, base string, rules []Rule[T]) {
 	for _, r := range rules {
 		t.Run(r.Want, func(t *testing.T) {
 			g := NewWithT(t)
-			g.Expect(first(rules, nil, read(g, r.Passes))).To(Succeed())
-			wrong := read(g, r.Fails)
+			g.Expect(first(rules, nil, read(g, r.Good))).To(Succeed())
+			wrong := read(g, r.Bad)
 			err := r.Check(wrong)
 			e, is := errors.AsType[*refusal.Error](err)
 			g.Expect(is).To(BeTrue(), "%v", err)
@@ -44,7 +44,7 @@ func cases[T any](t *testing.T, base string, rules []Rule[T]) {
 			g.Expect(e.Reason).To(MatchRegexp(`want|write|name it|is no `), "it says what to write")
 			g.Expect(slices.ContainsFunc(r.Fields, func(f Field) bool { return within(index.ReplaceAllString(e.Field, ""), f.Member) })).To(BeTrue(), "%s is none of %v", e.Field, r.Fields)
 			g.Expect(first(rules, wrong, wrong)).To(Succeed(), "what was there already is no reason to refuse other changes")
-			g.Expect(first(rules, read(g, r.Passes), wrong)).NotTo(Succeed())
+			g.Expect(first(rules, read(g, r.Good), wrong)).NotTo(Succeed())
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -24,9 +25,7 @@ func TestAClusterOfAReleaseImage(t *testing.T) {
 	c := newClient(t, testhub.Start(t, testhub.Options{API: func(o *rest.Options) { o.Lookup = desk }}).User())
 	create := func(password string, more map[string]any) map[string]any {
 		out := map[string]any{"name": "edge", "pull_secret": debian.PullSecret(password), "ocp_release_image": "quay.example.invalid/ocp/release@" + digest}
-		for k, v := range more {
-			out[k] = v
-		}
+		maps.Copy(out, more)
 		return out
 	}
 	c.Expect(c.read("POST", "/clusters", jsonText(t, create(realregistry.Password, nil)), 201)).To(HaveKeyWithValue("openshift_version", "4.20.1"))

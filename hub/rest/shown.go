@@ -197,8 +197,8 @@ func withLists[T any](model T) T {
 }
 
 func fillLists(model reflect.Value) {
-	for i := range model.NumField() {
-		if f := model.Field(i); f.Kind() == reflect.Slice && f.IsNil() {
+	for _, f := range model.Fields() {
+		if f := f; f.Kind() == reflect.Slice && f.IsNil() {
 			f.Set(reflect.MakeSlice(f.Type(), 0, 0))
 		}
 	}

@@ -75,16 +75,17 @@ func fits(d *wire.Disk, h *manifests.RootDeviceHints) bool {
 func listed(disks []wire.Disk) string {
 	var out []string
 	for _, d := range disks {
-		text := fmt.Sprintf("%s (%s, %d GB", d.Path, d.DriveType, d.SizeBytes/1_000_000_000)
+		var text strings.Builder
+		text.WriteString(fmt.Sprintf("%s (%s, %d GB", d.Path, d.DriveType, d.SizeBytes/1_000_000_000))
 		for _, s := range []string{d.Vendor, d.Model, d.Serial} {
 			if s != "" {
-				text += ", " + s
+				text.WriteString(", " + s)
 			}
 		}
 		if reasons := d.InstallationEligibility.NotEligibleReasons; !d.InstallationEligibility.Eligible && len(reasons) > 0 {
-			text += ", cannot be installed: " + strings.Join(reasons, "; ")
+			text.WriteString(", cannot be installed: " + strings.Join(reasons, "; "))
 		}
-		out = append(out, text+")")
+		out = append(out, text.String()+")")
 	}
 	if len(out) == 0 {
 		return "none"

@@ -87,14 +87,14 @@ func (s *settings) family(four bool) string {
 		}
 		text += "\n"
 	}
-	servers := ""
+	var servers strings.Builder
 	for _, server := range s.dns {
 		if server.Is4() == four {
-			servers += server.String() + ";"
+			servers.WriteString(server.String() + ";")
 		}
 	}
-	if servers != "" {
-		text += "dns=" + servers + "\n"
+	if servers.String() != "" {
+		text += "dns=" + servers.String() + "\n"
 	}
 	return text
 }

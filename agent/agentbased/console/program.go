@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -107,11 +108,9 @@ func (p Program) network(ctx context.Context, lines <-chan string, names []strin
 		take   func(string) error
 	}{
 		{"Interface (" + strings.Join(names, ", ") + "), empty to go back: ", false, func(text string) error {
-			for _, name := range names {
-				if name == text {
-					s.nic = text
-					return nil
-				}
+			if slices.Contains(names, text) {
+				s.nic = text
+				return nil
 			}
 			return fmt.Errorf("there is no interface %q", text)
 		}},

@@ -58,7 +58,7 @@ func TestTheHubIsToldWhatTheConsoleSays(t *testing.T) {
 			go func() { ended <- p.Run(ctx) }()
 			return func() {
 				cancel()
-				_ = <-ended // it was told to end
+				g.Expect(<-ended).To(Or(Succeed(), MatchError(context.Canceled)))
 			}
 		}
 		stop := begin()

@@ -88,14 +88,15 @@ type Refused struct { //nolint:errname // what it says, as in refusal
 
 // Error says each attempt.
 func (r *Refused) Error() string {
-	text := "release image " + r.Image + " could not be read"
+	var text strings.Builder
+	text.WriteString("release image " + r.Image + " could not be read")
 	for _, a := range r.Attempts {
-		text += "; " + a.Image + ": " + a.Answer
+		text.WriteString("; " + a.Image + ": " + a.Answer)
 	}
 	if len(r.Attempts) == 0 {
-		text += ": the site's settings leave no place to ask; add a mirror for it"
+		text.WriteString(": the site's settings leave no place to ask; add a mirror for it")
 	}
-	return text
+	return text.String()
 }
 
 // Release reads the release image, a full reference, with a pull secret, which may be

@@ -15,15 +15,16 @@ import (
 // credentials and mirrors of registries.
 func (p *plan) system(c *config) {
 	c.add("/etc/modules-load.d/ironflow-kubernetes.conf", public, []byte("overlay\nbr_netfilter\n"))
-	sysctl := "-net.bridge.bridge-nf-call-iptables = 1\n-net.bridge.bridge-nf-call-ip6tables = 1\n"
+	var sysctl strings.Builder
+	sysctl.WriteString("-net.bridge.bridge-nf-call-iptables = 1\n-net.bridge.bridge-nf-call-ip6tables = 1\n")
 	for _, six := range p.networks.families() {
 		if six { // not otherwise: a host that forwards takes no router advertisements from its kernel
-			sysctl += "net.ipv6.conf.all.forwarding = 1\n"
+			sysctl.WriteString("net.ipv6.conf.all.forwarding = 1\n")
 		} else {
-			sysctl += "net.ipv4.ip_forward = 1\n"
+			sysctl.WriteString("net.ipv4.ip_forward = 1\n")
 		}
 	}
-	c.add("/etc/sysctl.d/90-ironflow-kubernetes.conf", public, []byte(sysctl))
+	c.add("/etc/sysctl.d/90-ironflow-kubernetes.conf", public, []byte(sysctl.String()))
 	if servers := ntpServers(p.order); len(servers) > 0 {
 		p.time(c, servers)
 	}

@@ -50,7 +50,7 @@ func secretsOf(o *sources.Order, config []byte, p Proxy) *secrets {
 		var head struct {
 			Kind string `json:"kind"`
 		}
-		for _, one := range strings.Split(string(m.Content), "\n---") {
+		for one := range strings.SplitSeq(string(m.Content), "\n---") {
 			_ = yaml.Unmarshal([]byte(one), &head) // what is no YAML is the program's to refuse
 			s.document([]byte(one), head.Kind == "Secret")
 		}

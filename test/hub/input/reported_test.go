@@ -5,6 +5,7 @@ package input_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -25,17 +26,13 @@ type object = map[string]any
 
 func cluster(change object) object {
 	out := object{"name": "edge", "base_dns_domain": "example", "openshift_version": "4.20.1", "pull_secret": secret}
-	for k, v := range change {
-		out[k] = v
-	}
+	maps.Copy(out, change)
 	return out
 }
 
 func env(change object) object {
 	out := object{"name": "env", "pull_secret": secret, "openshift_version": "4.20.1"}
-	for k, v := range change {
-		out[k] = v
-	}
+	maps.Copy(out, change)
 	return out
 }
 

@@ -69,11 +69,11 @@ func TestTheTableIsWhatTheAPIDoes(t *testing.T) {
 	for _, row := range input.Table() {
 		t.Run(row.Of+" "+row.Fields[0].Member, func(t *testing.T) {
 			g := NewWithT(t)
-			code, raw := w.send(t, row.Of, row.Fails)
-			g.Expect(code).To(Equal(http.StatusBadRequest), "%s: %.300s", row.Fails, raw)
+			code, raw := w.send(t, row.Of, row.Bad)
+			g.Expect(code).To(Equal(http.StatusBadRequest), "%s: %.300s", row.Bad, raw)
 			g.Expect(raw).To(Or(fields(row)...))
-			code, raw = w.send(t, row.Of, row.Passes)
-			g.Expect(code).To(Equal(http.StatusCreated), "%s: %.300s", row.Passes, raw)
+			code, raw = w.send(t, row.Of, row.Good)
+			g.Expect(code).To(Equal(http.StatusCreated), "%s: %.300s", row.Good, raw)
 		})
 	}
 }

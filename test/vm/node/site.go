@@ -144,7 +144,7 @@ func (s *Site) images(ctx context.Context, o Options) ([]images.Image, error) {
 	}
 	var all []images.Image
 	whole := []images.File{{Path: "usr/local/bin/k8snode", From: o.Programs.file("k8snode")}, {Path: "tmp/", Mode: 0o1777}}
-	for _, reference := range strings.Fields(string(out)) {
+	for reference := range strings.FieldsSeq(string(out)) {
 		name, tag, _ := strings.Cut(path.Base(reference), ":")
 		if name == "coredns" && tag != DNSVersion {
 			return nil, fmt.Errorf("kubeadm asks for CoreDNS %s, and test/k8snode/coredns is %s: change its go.mod", tag, DNSVersion)
