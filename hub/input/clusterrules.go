@@ -51,7 +51,7 @@ var clusterRules = []Rule[Cluster]{
 		Good: `{"ssh_public_key":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me\n"}`,
 		Bad:  `{"ssh_public_key":"ssh-ed25519 AAAA me"}`, check: func(c *Cluster) error { return sshKeys("ssh_public_key", c.SSHPublicKey) },
 	},
-	{
+	{ //nolint:gosec // an example of a URL with a password
 		Fields: []Field{{"http_proxy", install + "spec.proxy.httpProxy"}, {"https_proxy", install + "spec.proxy.httpsProxy"}, {"no_proxy", install + "spec.proxy.noProxy"}},
 		Want: "URLs with a scheme: http for `http_proxy`, http or https for `https_proxy`; `no_proxy` is `*` alone, or domains, addresses and networks with a comma " +
 			"between them, without blanks, wildcards and ports", Write: "`http://proxy.example:3128`; `.example.com,192.0.2.0/24`",

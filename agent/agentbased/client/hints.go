@@ -76,7 +76,7 @@ func listed(disks []wire.Disk) string {
 	var out []string
 	for _, d := range disks {
 		var text strings.Builder
-		text.WriteString(fmt.Sprintf("%s (%s, %d GB", d.Path, d.DriveType, d.SizeBytes/1_000_000_000))
+		fmt.Fprintf(&text, "%s (%s, %d GB", d.Path, d.DriveType, d.SizeBytes/1_000_000_000)
 		for _, s := range []string{d.Vendor, d.Model, d.Serial} {
 			if s != "" {
 				text.WriteString(", " + s)
