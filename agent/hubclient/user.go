@@ -16,6 +16,8 @@ type Request struct {
 	In, Out any
 	// Want is the status of a good answer; zero means 200.
 	Want int
+	// Header is sent besides the client's, such as the token of one role among several.
+	Header http.Header
 }
 
 // Do makes the exchange.
@@ -23,7 +25,7 @@ func (c *Client) Do(ctx context.Context, r Request) error {
 	if r.Want == 0 {
 		r.Want = http.StatusOK
 	}
-	_, err := c.do(ctx, call{method: r.Method, path: r.Path, query: r.Query, in: r.In, out: r.Out, want: r.Want})
+	_, err := c.do(ctx, call{method: r.Method, path: r.Path, query: r.Query, in: r.In, out: r.Out, want: r.Want, header: r.Header})
 	return err
 }
 

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/agent/agentbased/manifests"
+	"github.com/ironflow/ironflow/agent/agentbased/pause"
 	"github.com/ironflow/ironflow/agent/backoff"
 	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -121,7 +122,7 @@ func (c *Client) cluster(ctx context.Context) (*wire.Cluster, error) {
 			return nil, err
 		}
 		c.Log.Info("waiting for the hub", "hub", c.Settings.URL, "error", err)
-		if err := wait(ctx, hubclient.Delay(err, patience.Delay(failures, half))); err != nil {
+		if err := pause.For(ctx, hubclient.Delay(err, patience.Delay(failures, half))); err != nil {
 			return nil, err
 		}
 	}
@@ -143,17 +144,6 @@ func named(list []wire.Cluster) string {
 		names = append(names, c.Name)
 	}
 	return strings.Join(names, ", ")
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
 }
 
 // ownMACs are the addresses of this host's cards, in lower case.

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/ironflow/ironflow/agent/agentbased/manifests"
+	"github.com/ironflow/ironflow/agent/agentbased/pause"
 	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -55,7 +56,7 @@ func (c *Client) Configure(ctx context.Context) error {
 			c.Log.Info("all hosts are configured", "hosts", len(set.Hosts))
 			return nil
 		}
-		if err := wait(ctx, hubclient.Delay(err, patience.Delay(failures, half))); err != nil {
+		if err := pause.For(ctx, hubclient.Delay(err, patience.Delay(failures, half))); err != nil {
 			return err
 		}
 	}
