@@ -31,11 +31,17 @@ var (
 	categories = []string{"", wire.EventCategoryUser, wire.EventCategoryMetrics}
 )
 
+// ours are events by which the hub itself knows something: of a cluster that was removed
+// nothing else is left. Nobody else may tell of it.
+var ours = []string{"cluster_deregistered"}
+
 // check refuses an event that the timeline should not keep: without message or with a
 // severity that nobody can ask for, longer than any that says something, of a time that
 // has not come.
 func check(e wire.Event, now time.Time) error {
 	switch {
+	case slices.Contains(ours, e.Name):
+		return refusal.BadRequest("the hub alone tells of %s; choose another name", e.Name)
 	case e.Message == "" || e.Severity == "":
 		return refusal.BadRequest("an event needs a message and a severity")
 	case !slices.Contains(severities, e.Severity):
