@@ -198,7 +198,7 @@ func withLists[T any](model T) T {
 
 func fillLists(model reflect.Value) {
 	for _, f := range model.Fields() {
-		if f := f; f.Kind() == reflect.Slice && f.IsNil() {
+		if f.Kind() == reflect.Slice && f.IsNil() {
 			f.Set(reflect.MakeSlice(f.Type(), 0, 0))
 		}
 	}
