@@ -44,7 +44,7 @@ build: prerequisites ## Build all programs into bin/
 lab-programs: prerequisites
 	@bash test/scripts/prerequisites.sh python
 	@echo "building Ironflow (the first time takes about 3 minutes on 2 cores)"
-	@for p in ironflow ironflow-agent kubectl-ironflow; do $(GOBUILD) -o $(BIN)/$$p ./cmd/$$p; done
+	@for p in ironflow ironflow-agent ironflow-cluster kubectl-ironflow; do $(GOBUILD) -o $(BIN)/$$p ./cmd/$$p; done
 	@$(GOBUILD) -o $(BIN)/ironflow-lab ./test/cmd/ironflow-lab
 	@$(GOBUILD) -o $(BIN)/lab/ironflow-step ./test/cmd/ironflow-step
 	@ln -sf ../ironflow-agent $(BIN)/lab/ironflow-agent
@@ -54,7 +54,6 @@ lab-programs: prerequisites
 machine-programs: need-root
 	@bash test/scripts/machine-tools.sh
 	@$(GOBUILD) -o $(BIN)/ironflow-step ./cmd/ironflow-step
-	@$(GOBUILD) -o $(BIN)/ironflow-cluster ./cmd/ironflow-cluster
 
 .PHONY: prerequisites
 prerequisites:

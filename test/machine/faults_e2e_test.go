@@ -34,7 +34,7 @@ func TestFaultsWithTheRealIronic(t *testing.T) {
 		}
 		scenarios, runs = append(scenarios, s), append(runs, run)
 	}
-	r := newRealParts(t, lab.IronicOptions{CallbackTimeout: 30 * time.Second}, scenarios)
+	r := newRealParts(t, lab.IronicOptions{CallbackTimeout: time.Minute}, scenarios)
 	for i, s := range scenarios {
 		t.Run(s.Name, func(t *testing.T) { runs[i](t, r, s) })
 	}
