@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -21,6 +23,7 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/controllers/secretcache"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -38,7 +41,7 @@ type Records interface {
 
 // Actions change the hub's hosts; *service.Hub implements it.
 type Actions interface {
-	UpdateHost(ctx context.Context, key store.HostKey, p wire.HostUpdateParams) (wire.Host, error)
+	Ask(ctx context.Context, key store.HostKey, want service.HostSettings, token string) (changed bool, err error)
 	ApproveHost(ctx context.Context, key store.HostKey, approved bool) error
 	BindHost(ctx context.Context, key store.HostKey, clusterID string) (wire.Host, error)
 	UnbindHost(ctx context.Context, key store.HostKey) (wire.Host, error)
@@ -61,11 +64,12 @@ type Hub interface {
 
 type reconciler struct {
 	reconcile.Reconciler[*agentv1.Agent]
-	hub Hub
+	hub     Hub
+	secrets secretcache.Reader
 }
 
 func newReconciler(c client.Client, hub Hub) *reconciler {
-	r := &reconciler{hub: hub}
+	r := &reconciler{hub: hub, secrets: secretcache.Reader{Client: c, Live: c}}
 	r.Reconciler = reconcile.Reconciler[*agentv1.Agent]{
 		Client:    c,
 		New:       func() *agentv1.Agent { return &agentv1.Agent{} },
@@ -81,7 +85,11 @@ func Setup(mgr ctrl.Manager, hub Hub) error {
 	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &agentv1.Agent{}, clusterIndex, clusterOf); err != nil {
 		return fmt.Errorf("index agents by cluster: %w", err)
 	}
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &agentv1.Agent{}, tokenIndex, tokenOf); err != nil {
+		return fmt.Errorf("index agents by the Secret of their token: %w", err)
+	}
 	r := newReconciler(mgr.GetClient(), hub)
+	r.secrets.Live = mgr.GetAPIReader()
 	changes := make(chan event.GenericEvent)
 	if err := mgr.Add(&feed{hub: hub, client: mgr.GetClient(), out: changes}); err != nil {
 		return err
@@ -92,6 +100,8 @@ func Setup(mgr ctrl.Manager, hub Hub) error {
 		Watches(&hivev1.ClusterDeployment{}, handler.EnqueueRequestsFromMapFunc(r.agentsOfDeployment)).
 		// Its status tells when the cluster has its record in the hub.
 		Watches(&hiveextv1.AgentClusterInstall{}, handler.EnqueueRequestsFromMapFunc(r.agentsOfInstall)).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.agentsOfSecret)).
+		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.agentsOfSecret), builder.WithPredicates(secretcache.Unlabelled)).
 		WatchesRawSource(source.Channel(changes, &handler.EnqueueRequestForObject{})).
 		Complete(r)
 }
@@ -99,6 +109,7 @@ func Setup(mgr ctrl.Manager, hub Hub) error {
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=agents,verbs=get;list;watch;create;update;patch;delete
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=agents/status,verbs=get;update;patch
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=infraenvs,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=hive.openshift.io,resources=clusterdeployments,verbs=get;list;watch
 // +kubebuilder:rbac:groups=extensions.hive.openshift.io,resources=agentclusterinstalls,verbs=get;list;watch
 

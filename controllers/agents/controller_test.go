@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -42,7 +43,7 @@ type world struct {
 func newWorld(t *testing.T, spec service.InfraEnvSpec, change ...func(*agentv1.InfraEnv)) *world {
 	g := NewWithT(t)
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{agentv1.AddToScheme, hivev1.AddToScheme, hiveextv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, agentv1.AddToScheme, hivev1.AddToScheme, hiveextv1.AddToScheme} {
 		g.Expect(add(scheme)).To(Succeed())
 	}
 	w := &world{WithT: g, t: t, hub: testhub.Start(t, testhub.Options{}), woken: make(chan event.GenericEvent, 1)}
@@ -52,7 +53,7 @@ func newWorld(t *testing.T, spec service.InfraEnvSpec, change ...func(*agentv1.I
 	}
 	w.cd = &hivev1.ClusterDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "site", Name: "prod", UID: types.UID(uuid.NewString())}}
 	w.kube = fake.NewClientBuilder().WithScheme(scheme).WithObjects(w.env, w.cd).WithStatusSubresource(&agentv1.Agent{}).
-		WithIndex(&agentv1.Agent{}, clusterIndex, clusterOf).Build()
+		WithIndex(&agentv1.Agent{}, clusterIndex, clusterOf).WithIndex(&agentv1.Agent{}, tokenIndex, tokenOf).Build()
 	w.r = newReconciler(w.kube, w.hub)
 	w.feed = &feed{hub: w.hub, client: w.kube, out: w.woken}
 	spec.ID, spec.Name = hubid.InfraEnv(w.env), w.env.Name

@@ -105,6 +105,7 @@ func (f *feed) make(ctx context.Context, env *agentv1.InfraEnv, key store.HostKe
 	agent.Spec.Approved = agent.Spec.Approved || view.Approved
 	agent.Spec.InstallerArgs, agent.Spec.IgnitionConfigOverrides = record.InstallerArgs, record.IgnitionConfigOverrides
 	agent.Spec.NodeLabels = textMap(record.NodeLabels)
+	again(&agent.Spec, view.Asked)
 	if agent.Spec.ClusterDeploymentName == nil && view.ClusterID != "" {
 		cd, err := deploymentOf(ctx, f.client, view.ClusterID)
 		if err != nil {

@@ -1,11 +1,11 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 
@@ -38,16 +38,23 @@ func refused(err error) bool {
 }
 
 // push makes the calls that the difference between spec and record asks for. It
-// reports whether any was made.
+// reports whether any was made. A host whose settings cannot be handed over whole is not
+// approved: it would be installed without what was asked for.
 func (r *reconciler) push(ctx context.Context, agent *agentv1.Agent, env *agentv1.InfraEnv, view service.HostView, record *wire.Host) (pushed bool, err error) {
 	key := hubid.Host(env, agent)
-	calls, err := r.calls(ctx, agent, env, view, record)
+	want, token, incomplete := r.asked(ctx, agent)
+	if incomplete == nil {
+		if pushed, err = r.hub.Ask(ctx, key, want, token); err != nil {
+			return pushed, fmt.Errorf("settings: %w", err)
+		}
+	}
+	calls, err := r.calls(ctx, agent, env, view, record, incomplete == nil)
 	for _, c := range calls {
 		if failure := c.do(ctx, key); failure != nil {
 			return true, fmt.Errorf("%s: %w", c.what, failure)
 		}
 	}
-	return len(calls) > 0, err
+	return pushed || len(calls) > 0, cmp.Or(incomplete, err)
 }
 
 // call is one change of the record.
@@ -58,14 +65,8 @@ type call struct {
 
 // calls lists what differs, in the order in which the hub wants it. With an
 // error, the calls before it are still good.
-func (r *reconciler) calls(ctx context.Context, agent *agentv1.Agent, env *agentv1.InfraEnv, view service.HostView, record *wire.Host) ([]call, error) {
+func (r *reconciler) calls(ctx context.Context, agent *agentv1.Agent, env *agentv1.InfraEnv, view service.HostView, record *wire.Host, complete bool) ([]call, error) {
 	var list []call
-	if p, differs := settings(agent, record); differs {
-		list = append(list, call{"settings", func(ctx context.Context, key store.HostKey) error {
-			_, err := r.hub.UpdateHost(ctx, key, p)
-			return err
-		}})
-	}
 	if config := agent.Spec.IgnitionConfigOverrides; config != record.IgnitionConfigOverrides {
 		list = append(list, call{"ignitionConfigOverrides", func(ctx context.Context, key store.HostKey) error {
 			return r.hub.SetHostIgnition(ctx, key, config)
@@ -82,7 +83,7 @@ func (r *reconciler) calls(ctx context.Context, agent *agentv1.Agent, env *agent
 		}})
 	}
 	// Approval may start the installation: everything about it is handed over before.
-	if approved := agent.Spec.Approved; approved != view.Approved {
+	if approved := agent.Spec.Approved; approved != view.Approved && (complete || !approved) {
 		list = append(list, call{"approval", func(ctx context.Context, key store.HostKey) error {
 			return r.hub.ApproveHost(ctx, key, approved)
 		}})
@@ -92,30 +93,6 @@ func (r *reconciler) calls(ctx context.Context, agent *agentv1.Agent, env *agent
 		list = append(list, *binding)
 	}
 	return list, err
-}
-
-// settings returns what the spec wants otherwise than the record has it.
-func settings(agent *agentv1.Agent, record *wire.Host) (p wire.HostUpdateParams, differs bool) {
-	if want := agent.Spec.Hostname; want != "" && want != record.RequestedHostname {
-		p.HostName, differs = &want, true
-	}
-	if want := agent.Spec.Role; want != "" && want != string(wire.HostRoleAutoAssign) && want != string(record.Role) {
-		p.HostRole, differs = &want, true
-	}
-	// The hub knows a disk by its id, whichever of its names was asked for.
-	if want := agent.Spec.InstallationDiskID; want != "" && want != record.InstallationDiskID && want != record.InstallationDiskPath {
-		p.DisksSelectedConfig, differs = []wire.DiskConfigParams{{ID: want, Role: wire.DiskRoleInstall}}, true
-	}
-	if want := agent.Spec.MachineConfigPool; want != "" && want != record.MachineConfigPoolName {
-		p.MachineConfigPoolName, differs = &want, true
-	}
-	if want := agent.Spec.NodeLabels; !maps.Equal(want, textMap(record.NodeLabels)) {
-		p.NodeLabels, differs = []wire.NodeLabelParams{}, true
-		for _, key := range slices.Sorted(maps.Keys(want)) {
-			p.NodeLabels = append(p.NodeLabels, wire.NodeLabelParams{Key: key, Value: want[key]})
-		}
-	}
-	return p, differs
 }
 
 // installerArgs reads the arguments, which the contract keeps as JSON in text.

@@ -37,6 +37,9 @@ func (r *reconciler) lost(ctx context.Context, agent *agentv1.Agent) (service.Lo
 	if out.ClusterID, err = r.wantedCluster(ctx, agent); err != nil {
 		return out, err
 	}
+	if out.Asked, out.Token, err = r.asked(ctx, agent); err != nil {
+		out.Asked = service.HostSettings{} // what is not whole is handed over when it is
+	}
 	known := wire.Host{
 		Status: status.DebugInfo.State, Bootstrap: status.Bootstrap,
 		RequestedHostname: spec.Hostname, Role: wire.HostRole(spec.Role), SuggestedRole: wire.HostRole(status.Role),

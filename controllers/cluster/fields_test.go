@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,13 +12,11 @@ import (
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
-	"github.com/ironflow/ironflow/config"
 	"github.com/ironflow/ironflow/hub/clusters"
 	"github.com/ironflow/ironflow/hub/releases/lookup"
 	"github.com/ironflow/ironflow/hub/releases/registry"
@@ -27,41 +24,19 @@ import (
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/sources/kubernetes"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/crdpaths"
 	"github.com/ironflow/ironflow/test/hub/testhub"
 	"github.com/ironflow/ironflow/test/pages"
 )
 
 var update = flag.Bool("update", false, "write the table of docs/cluster-fields.md")
 
-// leaves are the paths of a schema that hold a value.
-func leaves(path string, s apiextensionsv1.JSONSchemaProps) []string {
-	switch {
-	case s.Items != nil:
-		return leaves(path+"[]", *s.Items.Schema)
-	case s.AdditionalProperties != nil:
-		return []string{path + "{}"}
-	case len(s.Properties) == 0:
-		return []string{path}
-	}
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		all = append(all, leaves(path+"."+name, s.Properties[name])...)
-	}
-	return all
-}
-
 // specLeaves are those of the three kinds, as their CRDs have them.
 func specLeaves(t *testing.T) map[string][]string {
-	g := NewWithT(t)
-	crds, err := config.CRDs()
-	g.Expect(err).NotTo(HaveOccurred())
 	found := map[string][]string{}
-	for _, crd := range crds {
-		if kind := crd.Spec.Names.Kind; slices.Contains([]string{kindInstall, kindDeployment, kindImageSet}, kind) {
-			found[kind] = leaves("spec", crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"])
-		}
+	for _, kind := range []string{kindInstall, kindDeployment, kindImageSet} {
+		found[kind] = crdpaths.Spec(t, kind)
 	}
-	g.Expect(found).To(HaveLen(3))
 	return found
 }
 

@@ -68,30 +68,33 @@ func (f *Fleet) UpdateHost(ctx context.Context, key store.HostKey, p wire.HostUp
 			return refusal.BadRequest("host %s cannot change while it is %s", judge.HostName(host), host.API.Status)
 		}
 		before := unit.Text(host)
-		if p.HostName != nil {
-			host.API.RequestedHostname = *p.HostName
-		}
-		if p.HostRole != nil {
-			host.API.Role = wire.HostRole(*p.HostRole)
-		}
-		wire.Set(&host.API.MachineConfigPoolName, p.MachineConfigPoolName)
-		if p.NodeLabels != nil {
-			labels := map[string]string{}
-			for _, l := range p.NodeLabels {
-				labels[l.Key] = l.Value
-			}
-			host.API.NodeLabels = unit.Text(labels)
-		}
-		if err := endpoint(host, p); err != nil {
+		if err := apply(host, &p); err != nil {
 			return err
 		}
-		selectDisk(host, p.DisksSelectedConfig)
-		keepDisks(host, p.DisksSkipFormatting)
 		if unit.Text(host) != before {
 			w.Touch(host, store.ChangedHost)
 		}
 		return nil
 	})
+}
+
+// apply notes the settings that are given.
+func apply(host *store.Host, p *wire.HostUpdateParams) error {
+	wire.Set(&host.API.RequestedHostname, p.HostName)
+	if p.HostRole != nil {
+		host.API.Role = wire.HostRole(*p.HostRole)
+	}
+	wire.Set(&host.API.MachineConfigPoolName, p.MachineConfigPoolName)
+	if p.NodeLabels != nil {
+		labels := map[string]string{}
+		for _, l := range p.NodeLabels {
+			labels[l.Key] = l.Value
+		}
+		host.API.NodeLabels = unit.Text(labels)
+	}
+	selectDisk(host, p.DisksSelectedConfig)
+	keepDisks(host, p.DisksSkipFormatting)
+	return endpoint(host, *p)
 }
 
 // selectDisk notes the disk that somebody chose. A disk that the inventory does

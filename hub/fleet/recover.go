@@ -25,6 +25,9 @@ type LostHost struct {
 	Approved bool
 	// ClusterID is its cluster, empty for none.
 	ClusterID string
+	// Asked are the settings that its object asks for, Token is what TokenFrom of them holds.
+	Asked store.HostSettings
+	Token string
 	// Since is when whoever knows it heard of it first.
 	Since time.Time
 }
@@ -70,12 +73,14 @@ func (f *Fleet) RecoverHost(ctx context.Context, key store.HostKey, lost LostHos
 func (l LostHost) record(w *settle.Work, key store.HostKey) *store.Host {
 	k := l.Known
 	host := &store.Host{Approved: l.Approved, DiskChosen: k.InstallationDiskID != "", InventoryAt: w.Now}
+	host.Asked, host.EndpointToken, host.EndpointHeaders = l.Asked, l.Token, headersOf(l.Asked.Headers)
 	host.API = wire.Host{
 		ID: key.HostID, InfraEnvID: key.InfraEnvID, Kind: wire.HostKindHost, Href: hostHref(key.InfraEnvID, key.HostID),
 		CreatedAt: l.Since, RegisteredAt: wire.At(l.Since),
 		RequestedHostname: k.RequestedHostname, Role: k.Role, SuggestedRole: k.SuggestedRole, Bootstrap: k.Bootstrap, MachineConfigPoolName: k.MachineConfigPoolName,
 		InstallationDiskID: k.InstallationDiskID, InstallationDiskPath: k.InstallationDiskPath, NodeLabels: k.NodeLabels,
 		InstallerArgs: k.InstallerArgs, IgnitionConfigOverrides: k.IgnitionConfigOverrides,
+		IgnitionEndpointTokenSet: l.Token != "",
 		Inventory: k.Inventory, Progress: k.Progress, ProgressStages: slices.Clone(k.ProgressStages),
 	}
 	var inventory wire.Inventory

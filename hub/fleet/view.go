@@ -36,6 +36,8 @@ type HostView struct {
 	Waiting string
 	// Approved tells that it may be installed.
 	Approved bool
+	// Asked is what its object has asked for last.
+	Asked store.HostSettings
 	// Installing, Installed, Failed and Cancelled sum the status up.
 	Installing, Installed, Failed, Cancelled bool
 	// Reason is why the last installation failed or was called off.
@@ -91,7 +93,7 @@ func viewOf(host *store.Host) HostView {
 		Installing: slices.Contains(hostmachine.Installing, host.API.Status), Installed: judge.IsUp(host.API.Status),
 		Failed: host.API.Status == wire.HostStatusError, Cancelled: host.API.Status == wire.HostStatusCancelled,
 		CheckedInAt: host.API.CheckedInAt.Time, StatusSince: host.API.StatusUpdatedAt.Time, InventoryAt: host.InventoryAt,
-		CutOff: host.CutOff,
+		CutOff: host.CutOff, Asked: host.Asked,
 	}
 	if p := host.API.Progress; p != nil {
 		v.StageInfo, v.Percent, v.StageUpdatedAt = p.ProgressInfo, int(p.InstallationPercentage), p.StageUpdatedAt.Time

@@ -92,3 +92,19 @@ func chooseDisk(host *store.Host, inventory *wire.Inventory, needs validations.R
 		host.API.InstallationDiskID, host.API.InstallationDiskPath = disks[0].ID, disks[0].Path
 	}
 }
+
+// FreeDisk takes back that somebody chose the disk to install to: the best one is taken.
+func FreeDisk(w *settle.Work, host *store.Host) error {
+	host.DiskChosen = false
+	inventory := judge.Inventory(host)
+	if inventory == nil {
+		host.API.InstallationDiskID, host.API.InstallationDiskPath = "", ""
+		return nil
+	}
+	c, err := w.ClusterOf(host)
+	if err != nil {
+		return err
+	}
+	chooseDisk(host, inventory, w.NeedsOf(c, w.Facts(host)))
+	return nil
+}

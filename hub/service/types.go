@@ -29,6 +29,8 @@ type (
 	Registration = fleet.Registration
 	// LostHost is what a controller still knows of a host without a record.
 	LostHost = fleet.LostHost
+	// HostSettings are what an object in Kubernetes asks of a host.
+	HostSettings = store.HostSettings
 	// HostView is what a controller shows of a host.
 	HostView = fleet.HostView
 	// Poll is what an agent says when it asks for instructions.

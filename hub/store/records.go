@@ -64,6 +64,9 @@ type Host struct {
 	// the host joins. They are never part of API.
 	EndpointToken   string
 	EndpointHeaders []wire.IgnitionEndpointHTTPHeadersParams
+	// Asked is what the host's object has asked for last: what goes from the object is
+	// taken back, and what others have set stays.
+	Asked HostSettings
 	// AgentFailed is the agent's image that the host could not get since its agent
 	// started; empty for none.
 	AgentFailed string
@@ -89,6 +92,21 @@ type Host struct {
 	loaded        map[string]string
 	loadedMACs    []string
 	loadedCluster string
+}
+
+// HostSettings are those of a host that an object in Kubernetes may ask for; an empty one
+// is not asked for.
+type HostSettings struct {
+	// Name is the wanted host name; Role is master, arbiter or worker.
+	Name, Role string `json:",omitempty"`
+	// Disk is a name of the disk to install to, Pool the node's machine config pool.
+	Disk, Pool string `json:",omitempty"`
+	// Labels are put on the node, and are the object's alone.
+	Labels map[string]string `json:",omitempty"`
+	// TokenFrom names the Secret, NAMESPACE/NAME, whose token opens the Ignition of the
+	// installed cluster that the host joins. Headers are sent with it.
+	TokenFrom string            `json:",omitempty"`
+	Headers   map[string]string `json:",omitempty"`
 }
 
 // WasIn returns the id of the cluster that the store has for the host; "" for none.
