@@ -115,6 +115,14 @@ const (
 	// IronicAgentImage, on an InfraEnv, is the image of ironic-python-agent for its hosts.
 	IronicAgentImage = "infraenv.agent-install.openshift.io/ironic-agent-image-override"
 
+	// InventoryPrefix and ClassificationPrefix begin the labels of Agents that say what the
+	// machine is, InventoryVersion the annotation that says which of them there are.
+	InventoryPrefix      = "inventory.agent-install.openshift.io/"
+	InventoryVersion     = InventoryPrefix + "version"
+	ClassificationPrefix = "agentclassification.agent-install.openshift.io/"
+	// AgentClusterNamespace is the namespace of the ClusterDeployment of an Agent.
+	AgentClusterNamespace = "agent-install.openshift.io/clusterdeployment-namespace"
+
 	AgentHostLabel = "agent-install.openshift.io/bmh"
 	BMACRole       = "bmac.agent-install.openshift.io/role"
 	BMACHostname   = "bmac.agent-install.openshift.io/hostname"

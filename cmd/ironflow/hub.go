@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/ironflow/ironflow/controllers/agentlabels"
 	"github.com/ironflow/ironflow/controllers/agents"
 	"github.com/ironflow/ironflow/controllers/cluster"
 	"github.com/ironflow/ironflow/controllers/infraenv"
@@ -200,5 +201,6 @@ func (h *hubParts) setup(mgr ctrl.Manager) error {
 		infraenv.Setup(mgr, h.core, h.live.settings.hubURL),
 		cluster.Setup(mgr, h.core, h.lookup),
 		agents.Setup(mgr, h.core),
+		agentlabels.Setup(mgr),
 	)
 }

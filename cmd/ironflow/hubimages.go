@@ -53,11 +53,11 @@ func (h hubImages) Spec(ctx context.Context, infraEnv string) (images.Spec, erro
 	if err != nil {
 		return images.Spec{}, err
 	}
-	secret, err := h.hub.core.PullSecret(ctx, env.ID)
+	parts, err := h.hub.core.ImageParts(ctx, env.ID)
 	if err != nil {
 		return images.Spec{}, err
 	}
-	return image.OfInfraEnv(env, agent, ignition.Secret(secret), h.liveSystem(ctx, cmp.Or(env.CPUArchitecture, wire.InfraEnvCPUArchitectureX8664), env.OpenshiftVersion))
+	return image.OfInfraEnv(env, agent, parts, h.liveSystem(ctx, cmp.Or(env.CPUArchitecture, wire.InfraEnvCPUArchitectureX8664), env.OpenshiftVersion))
 }
 
 // agentOf is what the images of an infra-env tell the agent. Without Ironic

@@ -22,6 +22,7 @@ import (
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/mirrors"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/controllers/secretcache"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
@@ -114,6 +115,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 			builder.WithPredicates(predicate.Or[client.Object](predicate.AnnotationChangedPredicate{}, bootCardChanged{}, hostReleased{}))).
 		Watches(&agentv1.InfraEnv{}, handler.EnqueueRequestsFromMapFunc(r.imagesOfInfraEnv)).
 		Watches(&agentv1.NMStateConfig{}, handler.EnqueueRequestsFromMapFunc(r.imagesOfNMState)).
+		WatchesMetadata(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(r.imagesOfMirrors)).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.imagesOfSecret)).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.imagesOfSecret), builder.WithPredicates(secretcache.Unlabelled))
 	if o.Changed != nil {
@@ -269,6 +271,9 @@ func (r *Reconciler) observeInfraEnv(ctx context.Context, key types.NamespacedNa
 	if err := r.observeNMState(ctx, in); err != nil {
 		return err
 	}
+	if in.Mirrors, err = mirrors.Read(ctx, r.live, env.Spec.MirrorRegistryRef); err != nil {
+		return err
+	}
 	if env.Spec.PullSecretRef == nil || env.Spec.PullSecretRef.Name == "" {
 		return nil
 	}
@@ -331,7 +336,7 @@ func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (ima
 		agent.Deadlines = request.Deadlines
 		config.Agent = &agent
 		config.PullSecret = cmp.Or(ignition.Secret(in.PullSecret), config.PullSecret)
-		infraEnvSettings(&config, in.InfraEnv)
+		infraEnvSettings(&config, in.InfraEnv, in.Mirrors)
 	}
 	raw, err := ignition.Build(config)
 	if err != nil {
@@ -346,7 +351,7 @@ func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (ima
 }
 
 // infraEnvSettings adds what the user said about the environment's live images.
-func infraEnvSettings(c *ignition.HostConfig, env *agentv1.InfraEnv) {
+func infraEnvSettings(c *ignition.HostConfig, env *agentv1.InfraEnv, m mirrors.Mirrors) {
 	if p := env.Spec.Proxy; p != nil {
 		c.Proxy = ignition.Proxy{HTTP: p.HTTPProxy, HTTPS: p.HTTPSProxy, No: p.NoProxy}
 	}
@@ -359,9 +364,12 @@ func infraEnvSettings(c *ignition.HostConfig, env *agentv1.InfraEnv) {
 	}
 	c.SSHKeys = append(keys, c.SSHKeys...)
 	c.NTPServers = slices.Concat(env.Spec.NTPSources, env.Spec.AdditionalNTPSources, c.NTPServers)
-	if bundle := env.Spec.AdditionalTrustBundle; bundle != "" {
-		c.CABundle = strings.TrimSpace(bundle+"\n"+c.CABundle) + "\n"
+	for _, bundle := range []string{m.Certificates, env.Spec.AdditionalTrustBundle} {
+		if bundle != "" {
+			c.CABundle = strings.TrimSpace(bundle+"\n"+c.CABundle) + "\n"
+		}
 	}
+	c.Registries = cmp.Or(m.Registries, c.Registries)
 	c.Override = []byte(env.Spec.IgnitionConfigOverride)
 }
 

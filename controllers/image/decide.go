@@ -11,6 +11,7 @@ import (
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/api/kernelargs"
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/mirrors"
 	"github.com/ironflow/ironflow/imagecustomization/network"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 )
@@ -33,6 +34,8 @@ type Input struct {
 	InfraEnv *agentv1.InfraEnv
 	// PullSecret is the content of the environment's pull secret.
 	PullSecret string
+	// Mirrors are the environment's registry mirrors.
+	Mirrors mirrors.Mirrors
 	// Host is the BareMetalHost of the same name, nil when there is none.
 	Host *metal3v1.BareMetalHost
 	// Architectures are those that there is a base image for.

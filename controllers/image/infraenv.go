@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ironflow/ironflow/api/kernelargs"
+	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/imagecustomization/images"
@@ -16,7 +17,7 @@ import (
 // OfInfraEnv is the image that clients of the hub's REST API download: one for all
 // hosts of an infra-env, in which the agent starts by itself. Live is what is known of
 // its live system. Errors wrap [images.ErrBadSpec].
-func OfInfraEnv(env wire.InfraEnv, agent ignition.Agent, pullSecret ignition.Secret, live network.Live) (images.Spec, error) {
+func OfInfraEnv(env wire.InfraEnv, agent ignition.Agent, parts service.ImageParts, live network.Live) (images.Spec, error) {
 	static, err := networkOfAll(env, live)
 	if err != nil {
 		return images.Spec{}, err
@@ -25,7 +26,7 @@ func OfInfraEnv(env wire.InfraEnv, agent ignition.Agent, pullSecret ignition.Sec
 	if err != nil {
 		return images.Spec{}, err
 	}
-	host := discovery(env, agent, pullSecret)
+	host := discovery(env, agent, parts)
 	host.Nmstate = static.later
 	config, err := ignition.Build(host)
 	if err != nil {
@@ -35,8 +36,11 @@ func OfInfraEnv(env wire.InfraEnv, agent ignition.Agent, pullSecret ignition.Sec
 }
 
 // discovery is the configuration of that image.
-func discovery(env wire.InfraEnv, agent ignition.Agent, secret ignition.Secret) ignition.HostConfig {
-	c := ignition.HostConfig{Agent: &agent, PullSecret: secret, CABundle: env.AdditionalTrustBundle, Override: []byte(env.IgnitionConfigOverride)}
+func discovery(env wire.InfraEnv, agent ignition.Agent, parts service.ImageParts) ignition.HostConfig {
+	c := ignition.HostConfig{
+		Agent: &agent, PullSecret: ignition.Secret(parts.PullSecret), Registries: parts.Registries,
+		CABundle: env.AdditionalTrustBundle, Override: []byte(env.IgnitionConfigOverride),
+	}
 	for line := range strings.Lines(env.SSHAuthorizedKey) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 			c.SSHKeys = append(c.SSHKeys, line)

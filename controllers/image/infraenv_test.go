@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/controllers/image"
+	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/imagecustomization/images"
@@ -23,26 +24,26 @@ func TestAnInfraEnvsOwnImage(t *testing.T) {
 		NTPSources: "ntp1.example, ntp2.example", Proxy: &wire.Proxy{HTTPProxy: &proxy}, KernelArguments: &arguments,
 		SSHAuthorizedKey: "# me\nssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me\n",
 	}
-	spec, err := image.OfInfraEnv(env, agent, `{"auths":{}}`, network.Live{})
+	spec, err := image.OfInfraEnv(env, agent, service.ImageParts{PullSecret: `{"auths":{}}`, Registries: "# mirrors of the site\n"}, network.Live{})
 	g.Expect(err).NotTo(HaveOccurred())
 	text, err := url.PathUnescape(string(spec.Ignition))
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(text).To(And(ContainSubstring("ntp2.example"), ContainSubstring(proxy), ContainSubstring("HR4f me"), ContainSubstring("/etc/authfile.json")))
+	g.Expect(text).To(And(ContainSubstring("ntp2.example"), ContainSubstring(proxy), ContainSubstring("HR4f me"), ContainSubstring("/etc/authfile.json"), ContainSubstring("/etc/containers/registries.conf")))
 	g.Expect(text).NotTo(Or(ContainSubstring("ironic-agent.service"), ContainSubstring("agent.gate")), "without Ironic the agent starts by itself")
 	g.Expect(spec.Kargs.Operations).To(Equal([]overlay.KargsOperation{{Operation: "append", Value: "a=b"}, {Operation: "delete", Value: "quiet"}}))
 
 	broken := "["
 	env.KernelArguments = &broken
-	_, err = image.OfInfraEnv(env, agent, "", network.Live{})
+	_, err = image.OfInfraEnv(env, agent, service.ImageParts{}, network.Live{})
 	g.Expect(err).To(MatchError(images.ErrBadSpec))
 
 	unasked := `[{"operation":"append","value":"quiet"},{"operation":"append","value":"coreos.inst.install_dev=/dev/sda"}]`
 	env.KernelArguments = &unasked
-	_, err = image.OfInfraEnv(env, agent, "", network.Live{})
+	_, err = image.OfInfraEnv(env, agent, service.ImageParts{}, network.Live{})
 	g.Expect(err).To(And(MatchError(images.ErrBadSpec), MatchError(ContainSubstring("kernel arguments: [1]: coreos.inst.install_dev: "))), "it would be carried out at each boot")
 
 	env.KernelArguments = nil
-	_, err = image.OfInfraEnv(env, agent, "", network.Live{})
+	_, err = image.OfInfraEnv(env, agent, service.ImageParts{}, network.Live{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(spec.InitrdFiles).To(BeEmpty())
 }
@@ -61,7 +62,7 @@ func TestAnInfraEnvsNetworks(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	env := wire.InfraEnv{StaticNetworkConfig: string(config), NetworkDiscoveryDelaySeconds: new(int64(30))}
 	agent := ignition.Agent{URL: "https://hub.example", InfraEnvID: "0ad6d3b0-1111-4222-8333-000000000001", Version: "1", Token: "t"}
-	spec, err := image.OfInfraEnv(env, agent, "", network.Live{})
+	spec, err := image.OfInfraEnv(env, agent, service.ImageParts{}, network.Live{})
 	g.Expect(err).NotTo(HaveOccurred())
 	files := map[string]string{}
 	for _, f := range spec.InitrdFiles {
@@ -74,6 +75,6 @@ func TestAnInfraEnvsNetworks(t *testing.T) {
 	g.Expect(files["etc/systemd/system/pre-network-manager-config.service"]).To(ContainSubstring("DISCOVERY_DELAY_SECONDS=30"))
 
 	env.StaticNetworkConfig = `[{"network_yaml":"interfaces: [{name: a, type: tun}]"}]`
-	_, err = image.OfInfraEnv(env, agent, "", network.Live{})
+	_, err = image.OfInfraEnv(env, agent, service.ImageParts{}, network.Live{})
 	g.Expect(err).To(And(MatchError(images.ErrBadSpec), MatchError(ContainSubstring("static_network_config: [0].network_yaml"))))
 }

@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/controllers/image"
+	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/imagecustomization/images"
@@ -28,7 +29,7 @@ func imageOf(t *testing.T, document string, cards wire.MACInterfaceMap, live net
 	config, err := json.Marshal([]wire.HostStaticNetworkConfig{{NetworkYaml: document, MACInterfaceMap: cards}})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	agent := ignition.Agent{URL: "https://hub.example", InfraEnvID: "0ad6d3b0-1111-4222-8333-000000000001", Version: "1", Token: "t"}
-	return image.OfInfraEnv(wire.InfraEnv{StaticNetworkConfig: string(config)}, agent, "", live)
+	return image.OfInfraEnv(wire.InfraEnv{StaticNetworkConfig: string(config)}, agent, service.ImageParts{}, live)
 }
 
 // filesOf are the files of the host in the initrd of that image.

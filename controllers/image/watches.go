@@ -42,6 +42,22 @@ func (r *Reconciler) imagesOfSecret(ctx context.Context, obj client.Object) []ct
 	})
 }
 
+// imagesOfMirrors finds the images whose environment has its registry mirrors in a ConfigMap.
+func (r *Reconciler) imagesOfMirrors(ctx context.Context, obj client.Object) []ctrlreconcile.Request {
+	var list agentv1.InfraEnvList
+	if err := r.Client.List(ctx, &list); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "cannot list InfraEnvs")
+		return nil
+	}
+	var requests []ctrlreconcile.Request
+	for i := range list.Items {
+		if ref := list.Items[i].Spec.MirrorRegistryRef; ref != nil && ref.Namespace == obj.GetNamespace() && ref.Name == obj.GetName() {
+			requests = append(requests, r.imagesOfInfraEnv(ctx, &list.Items[i])...)
+		}
+	}
+	return requests
+}
+
 // queue is where sources put objects.
 type queue = workqueue.TypedRateLimitingInterface[ctrlreconcile.Request]
 

@@ -60,7 +60,7 @@ func TestAnImageGoesBeforeItsHostThatWaitsForIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		scheme := w.kube.Scheme()
-		api, err := kubeapi.New(scheme, &metal3v1.BareMetalHost{}, &metal3v1.PreprovisioningImage{}, &agentv1.InfraEnv{}, &agentv1.NMStateConfig{}, &corev1.Secret{})
+		api, err := kubeapi.New(scheme, &metal3v1.BareMetalHost{}, &metal3v1.PreprovisioningImage{}, &agentv1.InfraEnv{}, &agentv1.NMStateConfig{}, &corev1.Secret{}, &corev1.ConfigMap{})
 		w.Expect(err).NotTo(HaveOccurred())
 		kube, err := api.Client(scheme)
 		w.Expect(err).NotTo(HaveOccurred())

@@ -22,6 +22,7 @@ import (
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/hubid"
+	"github.com/ironflow/ironflow/controllers/mirrors"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/controllers/secretcache"
 	"github.com/ironflow/ironflow/hub/input"
@@ -71,6 +72,7 @@ func Setup(mgr ctrl.Manager, hub Hub, publicURL string) error {
 		For(&agentv1.InfraEnv{}).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.envsOfSecret)).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.envsOfSecret), builder.WithPredicates(secretcache.Unlabelled)).
+		WatchesMetadata(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(r.envsOfMirrors)).
 		Watches(&hivev1.ClusterDeployment{}, handler.EnqueueRequestsFromMapFunc(r.envsOfDeployment)).
 		// Its status tells when the cluster has its record in the hub.
 		Watches(&hiveextv1.AgentClusterInstall{}, handler.EnqueueRequestsFromMapFunc(r.envsOfInstall)).
@@ -86,6 +88,7 @@ func Setup(mgr ctrl.Manager, hub Hub, publicURL string) error {
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=agents;nmstateconfigs,verbs=get;list;watch
 // +kubebuilder:rbac:groups=hive.openshift.io,resources=clusterdeployments,verbs=get;list;watch
 // +kubebuilder:rbac:groups=extensions.hive.openshift.io,resources=agentclusterinstalls,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;patch
 
 // register brings the hub's record up to date.
@@ -154,6 +157,14 @@ func (r *reconciler) spec(ctx context.Context, env *agentv1.InfraEnv) (service.I
 	var err error
 	if spec.PullSecret, err = r.pullSecret(ctx, env); err != nil {
 		return spec, err
+	}
+	found, err := mirrors.Read(ctx, r.secrets.Live, env.Spec.MirrorRegistryRef)
+	if err != nil {
+		return spec, err
+	}
+	spec.Registries = found.Registries
+	if found.Certificates != "" {
+		spec.TrustBundle = strings.TrimSpace(spec.TrustBundle+"\n"+found.Certificates) + "\n"
 	}
 	spec.ClusterID, err = r.clusterID(ctx, env)
 	return spec, err

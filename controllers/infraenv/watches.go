@@ -30,6 +30,14 @@ func (r *reconciler) envsOfSecret(ctx context.Context, obj client.Object) []ctrl
 	}, client.InNamespace(obj.GetNamespace()))
 }
 
+// envsOfMirrors finds the environments whose registry mirrors are in the ConfigMap.
+func (r *reconciler) envsOfMirrors(ctx context.Context, obj client.Object) []ctrlreconcile.Request {
+	return r.envsWhere(ctx, func(e *agentv1.InfraEnv) bool {
+		ref := e.Spec.MirrorRegistryRef
+		return ref != nil && ref.Namespace == obj.GetNamespace() && ref.Name == obj.GetName()
+	})
+}
+
 // envsOfDeployment finds the environments that bind their hosts to the cluster,
 // which may live in another namespace.
 func (r *reconciler) envsOfDeployment(ctx context.Context, obj client.Object) []ctrlreconcile.Request {

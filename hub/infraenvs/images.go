@@ -77,13 +77,19 @@ func (r *Registry) urlsOf(env *store.InfraEnv) (ImageURLs, error) {
 	return r.imageURLs(env.API, token)
 }
 
-// PullSecret returns the infra-env's, for its live image.
-func (r *Registry) PullSecret(ctx context.Context, infraEnvID string) (string, error) {
+// ImageParts are what an infra-env's live image has beside what the API shows of it.
+type ImageParts struct {
+	// PullSecret is the infra-env's, Registries its registries.conf; empty for none.
+	PullSecret, Registries string
+}
+
+// ImageParts returns those of the infra-env.
+func (r *Registry) ImageParts(ctx context.Context, infraEnvID string) (ImageParts, error) {
 	env, err := r.record(ctx, infraEnvID)
 	if err != nil {
-		return "", err
+		return ImageParts{}, err
 	}
-	return env.PullSecret, nil
+	return ImageParts{PullSecret: env.PullSecret, Registries: env.Registries}, nil
 }
 
 // shown is the record as it goes out: with its image's address, if there is one.

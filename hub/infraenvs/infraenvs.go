@@ -51,13 +51,15 @@ type Spec struct {
 	Proxy                            *wire.Proxy
 	// TrustBundle holds PEM certificates for the live system, Version picks its base.
 	TrustBundle, Version string
+	// Registries is registries.conf of the live system; empty leaves it to the hub's site.
+	Registries string
 	// KernelArguments change the live system's command line.
 	KernelArguments wire.KernelArguments
 	// StaticNetworks are those of its hosts, NetworkDiscoveryDelay is how many seconds a
 	// host waits for its cards before it takes one of them.
 	StaticNetworks        []wire.HostStaticNetworkConfig
 	NetworkDiscoveryDelay *int64
-	// ImageType is full-iso or minimal-iso; empty leaves it as it is.
+	// ImageType is full-iso or minimal-iso; empty means full-iso.
 	ImageType wire.ImageType
 }
 
@@ -92,13 +94,13 @@ func (r *Registry) EnsureInfraEnv(ctx context.Context, spec Spec) (wire.InfraEnv
 }
 
 func (spec Spec) apply(env *store.InfraEnv) {
-	env.AutoApprove, env.SingleHost, env.PullSecret = spec.AutoApprove, spec.SingleHost, spec.PullSecret
+	env.AutoApprove, env.SingleHost, env.PullSecret, env.Registries = spec.AutoApprove, spec.SingleHost, spec.PullSecret, spec.Registries
 	env.API.Name, env.API.ClusterID, env.API.PullSecretSet = spec.Name, spec.ClusterID, spec.PullSecret != ""
 	env.API.CPUArchitecture = cmp.Or(spec.CPUArchitecture, wire.InfraEnvCPUArchitectureX8664)
 	env.API.SSHAuthorizedKey, env.API.Proxy, env.API.IgnitionConfigOverride = spec.SSHKey, spec.Proxy, spec.IgnitionOverride
 	env.API.AdditionalNTPSources, env.API.NTPSources = spec.AdditionalNTPSources, spec.NTPSources
 	env.API.AdditionalTrustBundle, env.API.OpenshiftVersion = spec.TrustBundle, spec.Version
-	env.API.Type, env.API.KernelArguments = cmp.Or(spec.ImageType, env.API.Type), nil
+	env.API.Type, env.API.KernelArguments = cmp.Or(spec.ImageType, wire.ImageTypeFullISO), nil
 	if len(spec.KernelArguments) > 0 {
 		env.API.KernelArguments = new(unit.Text(spec.KernelArguments))
 	}

@@ -29,6 +29,8 @@ type (
 	Registration = fleet.Registration
 	// LostHost is what a controller still knows of a host without a record.
 	LostHost = fleet.LostHost
+	// ImageParts are what a live image has beside what the API shows of its infra-env.
+	ImageParts = infraenvs.ImageParts
 	// HostSettings are what an object in Kubernetes asks of a host.
 	HostSettings = store.HostSettings
 	// HostView is what a controller shows of a host.

@@ -27,6 +27,8 @@ type InfraEnv struct {
 	ImageGeneration int64
 	// PullSecret is never part of API.
 	PullSecret string
+	// Registries is registries.conf of its live images; empty leaves it to the hub's site.
+	Registries string `json:",omitempty"`
 }
 
 // HostKey is the key of a host: its id comes from the machine and is unique
