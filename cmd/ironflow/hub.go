@@ -77,7 +77,7 @@ func newHubOver(ctx context.Context, records store.Store, s settings, cert pki.F
 			return nil, err
 		}
 	}
-	options := service.Options{Store: h.store, Files: h.files, TokenKey: key, Log: log, ImageURLs: urls}
+	options := service.Options{NodeZero: s.nodeZero.Host, Store: h.store, Files: h.files, TokenKey: key, Log: log, ImageURLs: urls}
 	if err := errors.Join(s.checks.apply(&options), s.work.apply(&options)); err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func newHubOver(ctx context.Context, records store.Store, s settings, cert pki.F
 	}
 	h.live = &program{settings: s, cert: cert, hub: h}
 	api := rest.Options{
-		Hub: h.core, Auth: rest.Auth{None: s.hubAuth == "none", Key: key}, Registerer: metrics, Log: log,
+		Hub: h.core, Auth: rest.Auth{None: s.hubAuth == "none", Key: key, Local: s.nodeZero.local}, Registerer: metrics, Log: log,
 		PublicURL: s.hubURL, LiveFiles: hubImages{h.live},
 	}
 	if err := s.api.apply(ctx, &api); err != nil {
@@ -124,23 +124,30 @@ func openStoreBeside(ctx context.Context, s settings) (store.Store, error) {
 	return store.OpenSQLiteBeside(ctx, filepath.Join(s.dataDir, databaseFile))
 }
 
-// listeners are those at the address, with TLS, and at the plain one, unless it is empty.
+// listeners are those at the address, with TLS, and at the plain one, where they are not empty.
 func (h *hubParts) listeners(ctx context.Context, addr, plain string) ([]net.Listener, error) {
-	config, err := serverTLS(h.cert, h.tls)
-	if err != nil {
-		return nil, err
+	var all []net.Listener
+	if addr != "" {
+		config, err := serverTLS(h.cert, h.tls)
+		if err != nil {
+			return nil, err
+		}
+		secure, err := listen(ctx, addr)
+		if err != nil {
+			return nil, fmt.Errorf("hub: %w", err)
+		}
+		all = append(all, tls.NewListener(secure, config))
 	}
-	secure, err := listen(ctx, addr)
-	if err != nil {
-		return nil, fmt.Errorf("hub: %w", err)
-	}
-	all := []net.Listener{tls.NewListener(secure, config)}
 	if plain == "" {
 		return all, nil
 	}
 	listener, err := listen(ctx, plain)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("hub: %w", err), secure.Close())
+		err = fmt.Errorf("hub: %w", err)
+		for _, open := range all {
+			err = errors.Join(err, open.Close())
+		}
+		return nil, err
 	}
 	return append(all, listener), nil
 }

@@ -34,6 +34,9 @@ type hubWork struct {
 	// inside is the image of ironflow-cluster.
 	inside string
 	images instructions.Images
+	// invoker and certificates are of the one cluster of a hub that runs on one of its hosts.
+	invoker      string
+	certificates map[string][]byte
 	// logLimit bounds an archive of logs, in MiB.
 	logLimit                          int
 	silence, checks, logs, keepEvents time.Duration
@@ -82,10 +85,10 @@ func (h *hubWork) sources(folder *os.Root, state string) (sources.Set, error) {
 	set := service.OwnSources(folder)
 	set.Default = cmp.Or(sources.Name(h.source), sources.Files)
 	if h.kubernetes {
-		set.All[sources.Kubernetes] = kubernetes.Source{}
+		set.All[sources.Kubernetes] = kubernetes.Source{Authorities: h.certificates}
 	}
 	if h.installProgram != "" {
-		program, err := openshiftinstall.New(openshiftinstall.Options{Program: h.installProgram, State: state})
+		program, err := openshiftinstall.New(openshiftinstall.Options{Program: h.installProgram, State: state, Invoker: h.invoker, Certificates: h.certificates})
 		if err != nil {
 			return set, fmt.Errorf("--hub-openshift-install: %w", err)
 		}

@@ -50,6 +50,7 @@ type settings struct {
 	checks          hubChecks
 	work            hubWork
 	api             hubAPI
+	nodeZero        nodeZero
 	imagesAddr      string
 	imagesTLS       string
 	imagesURL       string

@@ -26,29 +26,38 @@ func LoadSecret(path string) ([]byte, error) {
 	return secret, nil
 }
 
-// makeSecret writes the file under another name first, and gives it its own only
-// if nobody else has: a link, unlike a rename, replaces nothing.
+// makeSecret makes the file with random bytes.
 func makeSecret(path string) ([]byte, error) {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of a secret: %w", err)
-	}
 	secret := make([]byte, minKey)
 	if _, err := rand.Read(secret); err != nil {
 		return nil, err
 	}
+	kept, err := keepSecret(path, secret)
+	if err == nil && !kept {
+		return LoadSecret(path) // another replica was faster
+	}
+	return secret, err
+}
+
+// keepSecret writes the file under another name first, and gives it its own only
+// if nobody else has, which is told by kept: a link, unlike a rename, replaces nothing.
+func keepSecret(path string, secret []byte) (kept bool, err error) {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return false, fmt.Errorf("make the folder of a secret: %w", err)
+	}
 	f, err := os.CreateTemp(dir, ".secret-*") // mode 0600
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	defer os.Remove(f.Name())
 	_, err = f.Write(secret)
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return nil, fmt.Errorf("write %s: %w", path, err)
+		return false, fmt.Errorf("write %s: %w", path, err)
 	}
 	err = os.Link(f.Name(), path)
 	if errors.Is(err, fs.ErrExist) {
-		return LoadSecret(path) // another replica was faster
+		return false, nil
 	}
-	return secret, err
+	return err == nil, err
 }

@@ -152,7 +152,11 @@ func (r *Registry) CreateInfraEnv(ctx context.Context, p wire.InfraEnvCreatePara
 	}
 	var out wire.InfraEnv
 	err := r.units.Update(ctx, func(w *settle.Work) error {
-		env := newInfraEnv(w, uuid.NewString())
+		id, err := r.newID(w)
+		if err != nil {
+			return err
+		}
+		env := newInfraEnv(w, id)
 		spec := Spec{
 			Name: p.Name, CPUArchitecture: p.CPUArchitecture, PullSecret: p.PullSecret, Proxy: p.Proxy, IgnitionOverride: p.IgnitionConfigOverride,
 			ClusterID: wire.Value(p.ClusterID), SSHKey: wire.Value(p.SSHAuthorizedKey),
@@ -163,11 +167,28 @@ func (r *Registry) CreateInfraEnv(ctx context.Context, p wire.InfraEnvCreatePara
 		spec.apply(env)
 		env.AutoApprove = true // without Kubernetes, to register is to be approved
 		putLists(env, p.StaticNetworkConfig, p.KernelArguments)
-		err := putInfraEnv(w, env, true, *env)
+		err = putInfraEnv(w, env, true, *env)
 		out = r.shown(env)
 		return err
 	})
 	return out, err
+}
+
+// newID is the id of a new infra-env. A hub on one of the hosts of an installation has a
+// single infra-env, whose id was known before the hub: it is in the hosts' image.
+func (r *Registry) newID(w *settle.Work) (string, error) {
+	fixed := r.units.Rules.NodeZero.InfraEnvID
+	if fixed == "" {
+		return uuid.NewString(), nil
+	}
+	env, err := w.Env(fixed)
+	switch {
+	case err == nil:
+		return "", refusal.Conflict("this hub installs one cluster and has its infra-env %s (%s); change that one", env.API.Name, fixed)
+	case refusal.IsNotFound(err):
+		return fixed, nil
+	}
+	return "", err
 }
 
 // checkDisconnected refuses what is for images of clusters that no hub reaches.

@@ -26,6 +26,8 @@ type Input struct {
 	Images Images
 	// DiskChecked and ImagesChecked tell that these checks have a good result.
 	DiskChecked, ImagesChecked bool
+	// Last tells that the host's installation waits for those of others: it is not ordered yet.
+	Last bool
 	// Hurry tells that something is about to happen to the host.
 	Hurry bool
 	// AgentImage is the only agent that the hub wants; empty accepts any.
@@ -79,7 +81,7 @@ func For(in Input) (wire.Steps, []SkippedStep) {
 	}
 	var skipped []SkippedStep
 	for _, stepType := range r.steps {
-		if slices.Contains(in.Disabled, stepType) {
+		if slices.Contains(in.Disabled, stepType) || in.Last && stepType == install {
 			continue
 		}
 		args, err := builders[stepType](in)

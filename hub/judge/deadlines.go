@@ -30,7 +30,9 @@ func (j Judge) HostDeadline(h *store.Host, c *store.Cluster) (due time.Time, pat
 	case wire.HostStatusPreparingForInstallation:
 		due = j.over(h.API.StatusUpdatedAt, j.Timers.Prepare)
 	case wire.HostStatusInstalling:
-		due = j.over(h.API.StatusUpdatedAt, hostmachine.InstallingLimit)
+		if !Waits(h, c) {
+			due = j.over(h.API.StatusUpdatedAt, hostmachine.InstallingLimit)
+		}
 	case wire.HostStatusInstallingInProgress:
 		due = j.stageOver(h, c)
 	case wire.HostStatusInstallingPendingUserAction:

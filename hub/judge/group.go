@@ -153,7 +153,7 @@ func Differ(before, now *Group) (all bool, hosts map[store.HostKey]bool) {
 func SameRoles(a, b *Group) bool {
 	return a.shared == b.shared && slices.EqualFunc(a.Members, b.Members, func(x, y *Member) bool {
 		p, q := x.Strength, y.Strength
-		return x == y || x.Key == y.Key && x.Suggested == y.Suggested && x.Known == y.Known && p.Given == q.Given && p.CPUs == q.CPUs &&
+		return x == y || x.Key == y.Key && x.Suggested == y.Suggested && x.Known == y.Known && p.First == q.First && p.Given == q.Given && p.CPUs == q.CPUs &&
 			p.MemoryBytes == q.MemoryBytes && p.DiskBytes == q.DiskBytes && p.GPUs == q.GPUs && slices.Equal(p.Fits, q.Fits)
 	})
 }

@@ -64,6 +64,9 @@ func (j Judge) HostFacts(h *store.Host, c *store.Cluster, facts *validations.Hos
 		PrepareTimeout: j.Timers.Prepare, SoftTimeouts: j.Timers.Soft,
 		ConnectionFlag: h.API.ConnectionTimedOut, LogsTimedOut: j.logsTimedOut(h),
 	}
+	if Waits(h, c) {
+		f.InState = 0 // it was not asked to begin yet
+	}
 	if p := h.API.Progress; p != nil {
 		f.InStage, f.SinceUpdate, f.StageFlag = j.ageOf(p.StageStartedAt), j.ageOf(p.StageUpdatedAt), p.StageTimedOut
 	}

@@ -41,6 +41,7 @@ func (j Judge) MemberOf(h *store.Host, c *store.Cluster, facts *validations.Host
 		Status: h.API.Status, Reason: h.Reason, Approved: h.Approved, Role: h.API.Role, Suggested: h.API.SuggestedRole,
 		Strength: roleFacts(h, facts), Links: facts.Links, Clock: h.API.Timestamp, HeardAt: h.API.CheckedInAt.Time,
 	}
+	m.Strength.First = j.NodeZero.Is(h)
 	m.Known = facts.Inventory != nil || roles.IsGiven(h.API.Role)
 	for _, role := range []wire.HostRole{wire.HostRoleMaster, wire.HostRoleArbiter} {
 		if m.Known && facts.Meets(j.Needs.For(c.API.OpenshiftVersion, role, SingleNode(c))) {

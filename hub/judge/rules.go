@@ -21,6 +21,8 @@ type Rules struct {
 	// Reclaim tells that agents run inside installed clusters: a host that leaves one
 	// is booted back into its live image by them.
 	Reclaim bool
+	// NodeZero is the host that the hub runs on; the zero value for a hub outside.
+	NodeZero NodeZero
 }
 
 // Checks change the validations of hosts and clusters.

@@ -105,7 +105,7 @@ func snapshotOf(j judge.Judge, host *store.Host, env *store.InfraEnv, c *store.C
 		Host: &host.API, Inventory: facts.Inventory, InfraEnv: &env.API, Images: j.ImagesOf(c),
 		ImagesChecked:    j.ImageCheck(host, c) == hostmachine.Passed,
 		DiskCheckTimeout: j.Timers.DiskCheck, ImageTimeout: j.Timers.Images, Disabled: j.Checks.DisabledSteps,
-		Hurry: judge.Hurry(host, c), AgentImage: j.Checks.AgentImage,
+		Last: judge.Waits(host, c), Hurry: judge.Hurry(host, c), AgentImage: j.Checks.AgentImage,
 		EndpointToken: host.EndpointToken, EndpointHeaders: host.EndpointHeaders, APILease: leases(c).API, IngressLease: leases(c).Ingress,
 		MasterIPs: more.masters, Artifacts: more.artifacts, TellReboots: c != nil && !c.AutoInstall,
 	}

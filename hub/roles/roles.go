@@ -16,6 +16,8 @@ import (
 // Host is what its role depends on.
 type Host struct {
 	ID string
+	// First is a host that is of the control plane before all stronger ones, if it can be.
+	First bool
 	// Given is a role that somebody gave; empty or auto-assign for none.
 	Given wire.HostRole
 	// CPUs, memory and the size of the largest disk that can be installed to; the
@@ -63,8 +65,19 @@ func Assign(hosts []Host, masters, arbiters int) map[string]wire.HostRole {
 func Strongest(hosts []Host) []Host {
 	sorted := slices.Clone(hosts)
 	slices.SortFunc(sorted, func(a, b Host) int {
-		return cmp.Or(cmp.Compare(a.GPUs, b.GPUs), cmp.Compare(b.CPUs, a.CPUs), cmp.Compare(b.MemoryBytes, a.MemoryBytes),
+		return cmp.Or(first(a, b), cmp.Compare(a.GPUs, b.GPUs), cmp.Compare(b.CPUs, a.CPUs), cmp.Compare(b.MemoryBytes, a.MemoryBytes),
 			cmp.Compare(b.DiskBytes, a.DiskBytes), cmp.Compare(a.ID, b.ID))
 	})
 	return sorted
+}
+
+// first compares hosts by [Host.First].
+func first(a, b Host) int {
+	switch {
+	case a.First == b.First:
+		return 0
+	case a.First:
+		return -1
+	}
+	return 1
 }

@@ -45,6 +45,16 @@ func TestAssign(t *testing.T) {
 		"unless nobody else is there": {
 			[]roles.Host{{ID: "a", GPUs: 1, Fits: both}}, 1, 0, map[string]wire.HostRole{"a": master},
 		},
+		"one comes before the stronger ones": {
+			[]roles.Host{{ID: "a", CPUs: 64, Fits: both}, {ID: "b", CPUs: 8, Fits: both, First: true}},
+			1, 0,
+			map[string]wire.HostRole{"a": worker, "b": master},
+		},
+		"but not where it cannot be": {
+			[]roles.Host{{ID: "a", CPUs: 64, Fits: both}, {ID: "b", CPUs: 8, First: true}},
+			1, 0,
+			map[string]wire.HostRole{"a": master, "b": worker},
+		},
 		"a given role is kept and counts": {
 			[]roles.Host{{ID: "a", CPUs: 1, Given: master}, {ID: "b", CPUs: 64, Fits: both, Given: worker}, {ID: "c", CPUs: 8, Fits: both, Given: wire.HostRoleAutoAssign}},
 			1, 0,

@@ -68,6 +68,8 @@ type Options struct {
 	// Reclaim tells that agents run inside installed clusters: a host that leaves one is
 	// booted back into its live image by them. It needs ImageURLs.
 	Reclaim bool
+	// NodeZero is set where the hub runs on one of the hosts that it installs.
+	NodeZero NodeZero
 	// MaxLogBytes bounds one log archive; zero means the protocol's 262,144,000.
 	MaxLogBytes int64
 }
@@ -148,7 +150,8 @@ func (o Options) units(cache *snapshots.Cache, book *checkins.Book) *settle.Unit
 		Units: &unit.Units{Store: o.Store, Log: o.Log, Now: o.Now, Heard: book.Heard, Changed: cache.Forget},
 		Rules: judge.Rules{
 			Timers: o.Timers.WithDefaults(), Needs: o.Requirements, Checks: o.Checks, Images: o.Images,
-			Reclaim: o.Reclaim && o.ImageURLs != nil, // without its live image, a host cannot be booted into it
+			NodeZero: o.NodeZero,
+			Reclaim:  o.Reclaim && o.ImageURLs != nil, // without its live image, a host cannot be booted into it
 		},
 		Sources: o.Sources, Keys: o.Keys, Inside: o.Inside,
 	}

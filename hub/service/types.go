@@ -15,6 +15,8 @@ import (
 type (
 	// Checks change the validations of hosts and clusters.
 	Checks = judge.Checks
+	// NodeZero is where a hub runs that is one of the hosts it installs.
+	NodeZero = judge.NodeZero
 	// Timers are the hub's patience. The zero value of each means the protocol's.
 	Timers = judge.Timers
 	// InfraEnvSpec is what a controller wants of an infra-env.

@@ -32,6 +32,9 @@ func (w *Work) TriggerClusterFor(c *store.Cluster, trigger, reason string) error
 
 // refreshCluster looks at the cluster again and reports whether its status changed.
 func (w *Work) refreshCluster(c *store.Cluster) (bool, error) {
+	if err := w.orderNodeZero(c); err != nil {
+		return false, err
+	}
 	g, err := w.group(c)
 	if err != nil {
 		return false, err

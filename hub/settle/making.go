@@ -31,7 +31,7 @@ func (u *Units) make(ctx context.Context, o *order) (*proven, error) {
 	if err != nil {
 		return nil, err
 	}
-	if lacks = append(lacks, source.Lacks(ctx, &o.Order)...); len(lacks) > 0 {
+	if lacks = append(append(lacks, o.lacks...), source.Lacks(ctx, &o.Order)...); len(lacks) > 0 {
 		return nil, sources.Lacking(lacks)
 	}
 	out, err := source.Make(ctx, &o.Order)

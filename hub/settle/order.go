@@ -25,6 +25,8 @@ type order struct {
 	from sources.Name
 	// joins tells that the hosts join a cluster that runs: what was made of that stays.
 	joins bool
+	// lacks are what else the hub finds missing.
+	lacks []sources.Lack
 	// hosts are those of the order, in its order.
 	hosts []orderedHost
 }
@@ -88,6 +90,9 @@ func (w *Work) order(c *store.Cluster, hosts []*store.Host) (*order, error) {
 		one.name, given.ID = given.Name, one.id
 		o.Hosts, o.hosts = append(o.Hosts, given), append(o.hosts, one)
 	}
+	if !o.joins {
+		o.lacks = w.lackNodeZero(hosts)
+	}
 	kept, err := w.units.Made().Kept(w.Reader, c.API.ID)
 	switch {
 	case errors.Is(err, vault.ErrNone):
@@ -112,7 +117,7 @@ func (u *Units) forImported() sources.Name {
 func hostOf(h *store.Host, c *store.Cluster) sources.Host {
 	inventory := judge.Inventory(h)
 	out := sources.Host{
-		Name: validations.Hostname(&h.API, inventory), Role: h.API.Role, Bootstrap: h.API.Bootstrap,
+		Name: validations.Hostname(&h.API, inventory), Role: h.API.Role, Bootstrap: h.API.Bootstrap, Last: h.Last,
 		Joins: instructions.IsDayTwo(&c.API), Disk: instructions.BootDevice(&h.API), Endpoint: endpointOf(h, c),
 	}
 	if inventory != nil {

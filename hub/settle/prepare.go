@@ -49,7 +49,7 @@ func (w *Work) forgetFailedImages(h *store.Host) {
 }
 
 // assignRoles gives roles to the hosts that have none. The strongest master is
-// the bootstrap host.
+// the bootstrap host, unless the hub runs on one of the hosts: then it is that.
 func (w *Work) assignRoles(c *store.Cluster) error {
 	g, err := w.group(c)
 	if err != nil {
@@ -70,7 +70,8 @@ func (w *Work) assignRoles(c *store.Cluster) error {
 			}
 		}
 		h.API.SuggestedRole = h.API.Role
-		h.API.Bootstrap = h.API.Role == wire.HostRoleMaster && !bootstrap
+		h.API.Bootstrap = h.API.Role == wire.HostRoleMaster && !bootstrap && (w.NodeZero.MAC == "" || w.NodeZero.Is(h))
+		h.Last = w.NodeZero.Is(h) && c.API.OpenshiftVersion == "" && len(g.Members) > 1
 		bootstrap = bootstrap || h.API.Bootstrap
 		h.API.ProgressStages = hostmachine.Stages(h.API.Role, h.API.Bootstrap, judge.SingleNode(c))
 		w.Touch(h, store.ChangedHost)

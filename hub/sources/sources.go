@@ -85,6 +85,9 @@ type Host struct {
 	// Bootstrap tells that this host brings up the others (source openshift-install) or
 	// is the first of the control plane (source kubernetes).
 	Bootstrap bool
+	// Last tells that this host is installed after all others, since the hub runs on it:
+	// others bring up the cluster, if there are any that can.
+	Last bool
 	// Joins tells that the host joins a cluster that runs (day 2).
 	Joins bool
 	// Addresses are the host's in the machine networks, without prefix length, in the

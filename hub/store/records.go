@@ -72,6 +72,9 @@ type Host struct {
 	// AgentFailed is the agent's image that the host could not get since its agent
 	// started; empty for none.
 	AgentFailed string
+	// Last tells that the host is not asked to begin its installation yet: the hub runs on
+	// it, and the other hosts of its cluster still need the hub.
+	Last bool
 	// Attempts counts the installations that were started.
 	Attempts int
 	// CutOff is when the installation began that a restart of the machine has cut

@@ -58,6 +58,10 @@ func (p *Program) Runs() []string { return p.lines("runs") }
 // Environment are the variables of the last run.
 func (p *Program) Environment() []string { return p.lines("environment") }
 
+// HandedIn are the files that lay in its folder tls when the last run made manifests, with
+// their content.
+func (p *Program) HandedIn() []string { return p.lines("handed-in") }
+
 // Folder is where the last run was to put its files.
 func (p *Program) Folder() string { return strings.Join(p.lines("folder"), "") }
 

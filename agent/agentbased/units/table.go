@@ -126,7 +126,7 @@ func everywhere() []Unit {
 func hub(o Options) []Unit {
 	arguments := o.HubArguments
 	if len(arguments) == 0 {
-		arguments = []string{"hub"}
+		arguments = []string{"hub", "agent-based"}
 	}
 	return []Unit{
 		{

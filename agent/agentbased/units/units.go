@@ -36,8 +36,8 @@ const HubBinary = "/usr/local/bin/ironflow"
 // Options are what differs between images.
 type Options struct {
 	Workflow Workflow
-	// HubArguments are the words behind the hub's program, "hub" when empty; its settings are
-	// in environment files.
+	// HubArguments are the words behind the hub's program, "hub agent-based" when empty; its
+	// settings are in environment files.
 	HubArguments []string
 	// ConfigImageFiles are the files, and folders with a slash at their end, that a config
 	// image brings; nil keeps the program's own list. For the appliance only.

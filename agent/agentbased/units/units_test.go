@@ -39,7 +39,7 @@ var described = map[string]row{
 	"node-zero.service":                  {"apn", "agent-interactive-console.service pre-network-manager-config.service", "agent.service", "", "node-zero"},
 	"assisted-service-pod.service":       {"apn", "node-zero.service", "", nodeZero, "/usr/bin/true"},
 	"assisted-service-db.service":        {"apn", "assisted-service-pod.service", "", nodeZero, "/usr/bin/true"},
-	"assisted-service.service":           {"apn", "assisted-service-pod.service assisted-service-db.service", "", nodeZero, "ironflow hub"},
+	"assisted-service.service":           {"apn", "assisted-service-pod.service assisted-service-db.service", "", nodeZero, "ironflow hub agent-based"},
 	"agent-register-cluster.service":     {"ap", "assisted-service.service", "", nodeZero, "agent-installer-client registerCluster"},
 	"agent-register-infraenv.service":    {"apn", "agent-register-cluster.service agent-import-cluster.service", "", nodeZero, "agent-installer-client registerInfraEnv"},
 	"apply-host-config.service":          {"apn", "agent-register-infraenv.service", "", nodeZero, "agent-installer-client configure"},

@@ -398,6 +398,7 @@ func TestAWorkerWaitsForTheControlPlane(t *testing.T) {
 		"two of three":               {[][]wire.Host{{worker, master("Rebooting"), master("Joined"), master("Rebooting")}, {worker, master("Done"), master("Joined"), master("Rebooting")}}, 20 * time.Second},
 		"one that has ended":         {[][]wire.Host{{worker, {Role: wire.HostRoleMaster, Status: wire.HostStatusInstalled}}}, 0},
 		"one master is enough":       {[][]wire.Host{{worker, master("Configuring")}, {worker, master("Done")}}, 20 * time.Second},
+		"not for the bootstrap host": {[][]wire.Host{{worker, {Role: wire.HostRoleMaster, Bootstrap: true}}}, 0},
 		"a cluster of workers alone": {[][]wire.Host{{worker, worker}}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -410,6 +411,45 @@ func TestAWorkerWaitsForTheControlPlane(t *testing.T) {
 				}
 				begin := time.Now()
 				g.Expect(h.run(t.Context(), order(func(r *wire.InstallCmdRequest) { r.Role = wire.HostRoleWorker }))).To(Succeed())
+				g.Expect(time.Since(begin)).To(Equal(tc.after))
+				g.Expect(asked).To(Equal(len(tc.views)))
+			})
+		})
+	}
+}
+
+// TestTheHostOfTheHubLeavesLast: the other hosts need the hub until they reboot.
+func TestTheHostOfTheHubLeavesLast(t *testing.T) {
+	other := func(stage wire.HostStage) wire.Host {
+		return wire.Host{ID: "other", Status: wire.HostStatusInstallingInProgress, Progress: &wire.HostProgressInfo{CurrentStage: stage}}
+	}
+	self := func(r wire.InstallCmdRequest) wire.Host {
+		return wire.Host{ID: r.HostID, Status: wire.HostStatusInstallingInProgress}
+	}
+	for name, tc := range map[string]struct {
+		hub   bool
+		views [][]wire.Host
+		after time.Duration
+	}{
+		"it waits":                     {true, [][]wire.Host{{other("Writing image to disk")}, {other("Waiting for control plane")}, {other("Rebooting")}}, 40 * time.Second},
+		"not for one that has failed":  {true, [][]wire.Host{{{ID: "other", Status: wire.HostStatusError}}}, 0},
+		"the hub is somewhere else":    {false, nil, 0},
+		"not for one that has arrived": {true, [][]wire.Host{{{ID: "other", Status: wire.HostStatusInstalled}}}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				h, asked := newHost(t), 0
+				if tc.hub {
+					h.write(t, "/etc/assisted/node0", "BOOTSTRAP_HOST_MAC=02:00:00:00:00:01\n")
+				}
+				job := order(func(r *wire.InstallCmdRequest) { r.Role, r.ControlPlaneCount = wire.HostRoleBootstrap, 3 })
+				h.hosts = func() ([]wire.Host, error) {
+					asked++
+					return append([]wire.Host{self(job.Request)}, tc.views[min(asked, len(tc.views))-1]...), nil
+				}
+				begin := time.Now()
+				g.Expect(h.run(t.Context(), job)).To(Succeed())
 				g.Expect(time.Since(begin)).To(Equal(tc.after))
 				g.Expect(asked).To(Equal(len(tc.views)))
 			})

@@ -65,6 +65,7 @@ const (
 	writeImage       = "write-image"
 	bootEntry        = "boot-entry"
 	waitControlPlane = "wait-control-plane"
+	waitOthers       = "wait-others"
 	handOver         = "hand-over"
 )
 
@@ -102,6 +103,13 @@ func (i *Installer) Tasks(ctx context.Context, job install.Job) ([]install.Task,
 	// Nothing is cleaned before the Ignition is there: the hub's answer says whether the order still stands.
 	clean := install.Task{Name: cleanDisks, After: []string{completeIgnition}, Stage: wire.HostStageInstalling, Run: func(ctx context.Context, r install.Report) error { return i.clean(ctx, job, r) }}
 	write := install.Task{Name: writeImage, After: []string{cleanDisks}, Stage: wire.HostStageWritingImageToDisk, Run: func(ctx context.Context, r install.Report) error { return i.write(ctx, job, r) }}
+	if job.Request.Role == wire.HostRoleBootstrap && !single && i.hasHub() {
+		tasks[len(tasks)-1].After = append(tasks[len(tasks)-1].After, waitOthers)
+		tasks = append(tasks, install.Task{
+			Name: waitOthers, After: []string{checkDisk}, Stage: wire.HostStageWaitingForController,
+			Run: func(ctx context.Context, r install.Report) error { return i.waitOthers(ctx, job, r) },
+		})
+	}
 	switch job.Request.Role {
 	case wire.HostRoleWorker:
 		tasks = append(tasks, install.Task{

@@ -45,13 +45,15 @@ func (i *Installer) waitControlPlane(ctx context.Context, job install.Job, repor
 }
 
 // controlPlane counts the nodes of the control plane that are ready, and how many
-// must be.
+// must be. The bootstrap host becomes a node last: it may wait for this one.
 func controlPlane(hosts []wire.Host) (ready, want int) {
 	for _, h := range hosts {
 		if h.Role != wire.HostRoleMaster && h.Role != wire.HostRoleBootstrap {
 			continue
 		}
-		want++
+		if !h.Bootstrap {
+			want++
+		}
 		joined := h.Progress != nil && slices.Contains([]wire.HostStage{wire.HostStageJoined, wire.HostStageDone}, h.Progress.CurrentStage)
 		if joined || h.Status == wire.HostStatusInstalled {
 			ready++

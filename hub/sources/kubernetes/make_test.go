@@ -12,6 +12,7 @@ import (
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/sources/kubernetes"
 	"github.com/ironflow/ironflow/hub/sources/kubernetes/admission"
+	"github.com/ironflow/ironflow/hub/sources/kubernetes/authorities"
 	"github.com/ironflow/ironflow/hub/sources/kubernetes/token"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -82,6 +83,7 @@ func TestWhoInitialises(t *testing.T) {
 		want   string
 	}{
 		"the one that the hub has chosen":           {func(o *sources.Order) { o.Hosts[0].Bootstrap, o.Hosts[2].Bootstrap = false, true }, "id-master-2"},
+		"another one than the host that comes last": {func(o *sources.Order) { o.Hosts[0].Last = true }, "id-master-1"},
 		"the first when the hub has not chosen yet": {func(o *sources.Order) { o.Hosts[0].Bootstrap = false }, "id-master-0"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,6 +96,28 @@ func TestWhoInitialises(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTheLastHostInitialisesAlone: there is nobody else of the control plane.
+func TestTheLastHostInitialisesAlone(t *testing.T) {
+	g := NewWithT(t)
+	o := order(1, 2)
+	o.Hosts[0].Last = true
+	g.Expect(files(t, mustMake(t, o), "id-master-0")).To(HaveKey(here + "init.sh"))
+}
+
+// TestAuthoritiesThatAreHandedIn are the cluster's; a set with a file too few is refused.
+func TestAuthoritiesThatAreHandedIn(t *testing.T) {
+	g := NewWithT(t)
+	set, err := authorities.New(now)
+	g.Expect(err).NotTo(HaveOccurred())
+	source := kubernetes.Source{Authorities: set.Files()}
+	made, err := source.Make(t.Context(), order(1, 0))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(made.Secrets).To(HaveKeyWithValue("ca.crt", set.Certificate()))
+	delete(source.Authorities, "sa.key")
+	_, err = source.Make(t.Context(), order(1, 0))
+	g.Expect(err).To(MatchError(And(ContainSubstring("certificates that were handed in"), ContainSubstring("sa.key is missing"))))
 }
 
 // TestPodsOnTheControlPlane: where the cluster says so, and where there is nowhere else.

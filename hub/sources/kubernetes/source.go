@@ -42,6 +42,10 @@ const (
 
 // Source makes a plain Kubernetes. The zero value is ready.
 type Source struct {
+	// Authorities are those of the clusters, made before, by their paths below kubeadm's
+	// folder of certificates; nil has each cluster get its own. A hub with more than one
+	// cluster must not have any.
+	Authorities map[string][]byte
 	// Admit has a cluster that runs take the token of a host; nil is [admission.Door.Admit].
 	Admit func(ctx context.Context, d admission.Door, t token.Token, now time.Time) error
 }
@@ -59,7 +63,7 @@ func (s Source) Make(ctx context.Context, o *sources.Order) (*sources.Made, erro
 	if found := lacks(o); len(found) > 0 {
 		return nil, sources.Lacking(found)
 	}
-	set, err := keptOrNew(o)
+	set, err := s.keptOrNew(o)
 	if err != nil {
 		return nil, err
 	}
@@ -119,10 +123,17 @@ func (p *plan) keep(made *sources.Made) error {
 }
 
 // keptOrNew are the cluster's authorities. Those that were made before are kept: hosts
-// may have them already.
-func keptOrNew(o *sources.Order) (*authorities.Set, error) {
+// may have them already. A new cluster has those that were handed in.
+func (s Source) keptOrNew(o *sources.Order) (*authorities.Set, error) {
 	if o.Earlier != nil && len(o.Earlier.Secrets) > 0 {
 		return authorities.Parse(o.Earlier.Secrets)
+	}
+	if len(s.Authorities) > 0 {
+		set, err := authorities.Parse(s.Authorities)
+		if err != nil {
+			return nil, fmt.Errorf("certificates that were handed in: %w", err)
+		}
+		return set, nil
 	}
 	return authorities.New(o.Now)
 }
@@ -146,17 +157,23 @@ func joins(o *sources.Order) bool {
 }
 
 // first is the index of the host that initialises the control plane, -1 for none: the
-// one that the hub has chosen, else the first of the control plane.
+// one that the hub has chosen, else the first of the control plane. A host that comes
+// after all others joins them, unless it is alone.
 func first(o *sources.Order) int {
-	found := -1
+	found, last := -1, -1
 	for i, h := range o.Hosts {
 		switch {
 		case h.Role != wire.HostRoleMaster || h.Joins:
+		case h.Last:
+			last = i
 		case h.Bootstrap:
 			return i
 		case found < 0:
 			found = i
 		}
+	}
+	if found < 0 {
+		return last
 	}
 	return found
 }

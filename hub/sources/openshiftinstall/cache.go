@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -95,6 +96,9 @@ func (j *job) inputs() string {
 	part("release", []byte(j.release))
 	part("install-config", j.config)
 	part("shape", fmt.Appendf(nil, "in place %t, arbiters %t", j.inPlace, j.arbiters))
+	for _, name := range slices.Sorted(maps.Keys(j.certificates)) {
+		part("certificate "+name, j.certificates[name])
+	}
 	for _, m := range slices.SortedFunc(slices.Values(j.manifests), func(a, b sources.Manifest) int {
 		return strings.Compare(a.Folder+"/"+a.Name, b.Folder+"/"+b.Name)
 	}) {

@@ -180,6 +180,7 @@ func (s *Source) environment(dir *folder, j *job) []string {
 	env := []string{"HOME=" + filepath.Join(dir.path, homeFolder), "TMPDIR=" + filepath.Join(dir.path, tempFolder)}
 	for _, v := range []struct{ name, value string }{
 		{"OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE", j.release},
+		{"OPENSHIFT_INSTALL_INVOKER", s.Invoker},
 		{"HTTP_PROXY", s.Proxy.HTTP},
 		{"HTTPS_PROXY", s.Proxy.HTTPS},
 		{"NO_PROXY", s.Proxy.No},

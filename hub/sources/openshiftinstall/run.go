@@ -14,6 +14,8 @@ const (
 	assetsFolder = "assets"
 	homeFolder   = "home"
 	tempFolder   = "tmp"
+	// tlsFolder is below the first of them.
+	tlsFolder = "tls"
 )
 
 // secretFile is the mode of files that hold secrets.
@@ -35,6 +37,9 @@ func (s *Source) run(ctx context.Context, j *job) (made *sources.Made, err error
 	if err := dir.WriteFile(path.Join(assetsFolder, "install-config.yaml"), j.config, secretFile); err != nil {
 		return nil, fmt.Errorf("openshift-install: write its install-config.yaml: %w", err)
 	}
+	if err := addCertificates(dir, j.certificates); err != nil {
+		return nil, err
+	}
 	if err := s.command(ctx, dir, j, "create", "manifests"); err != nil {
 		return nil, err
 	}
@@ -49,6 +54,21 @@ func (s *Source) run(ctx context.Context, j *job) (made *sources.Made, err error
 		return nil, err
 	}
 	return results(dir, j)
+}
+
+// addCertificates puts those that were handed in where the program looks for its own.
+func addCertificates(dir *folder, all map[string][]byte) error {
+	for name, content := range all {
+		file := path.Join(assetsFolder, tlsFolder, name)
+		err := dir.MkdirAll(path.Dir(file), private)
+		if err == nil {
+			err = dir.WriteFile(file, content, secretFile)
+		}
+		if err != nil {
+			return fmt.Errorf("openshift-install: add the certificate %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // addManifests puts the user's manifests beside those of the program. One of the same

@@ -32,6 +32,12 @@ type Options struct {
 	Config func(*sources.Order) ([]byte, error)
 	// Proxy is what the program itself uses to reach a registry; not the cluster's.
 	Proxy Proxy
+	// Invoker says who has the program run, which the cluster tells later on; may be empty.
+	Invoker string
+	// Certificates are files that were made before, by their paths in the program's folder
+	// tls: the clusters of this source use them, so that their kubeconfig is known. A hub
+	// with more than one cluster must not have any.
+	Certificates map[string][]byte
 	// Limits of one run; members that are zero have defaults.
 	Limits Limits
 	// Output is told each line that the program writes for a cluster, without secrets.
@@ -128,10 +134,12 @@ type job struct {
 	program   string // what the program is, see [identity]
 	config    []byte
 	manifests []sources.Manifest
-	release   string
-	inPlace   bool
-	arbiters  bool
-	secrets   *secrets
+	// certificates are those that were handed in.
+	certificates map[string][]byte
+	release      string
+	inPlace      bool
+	arbiters     bool
+	secrets      *secrets
 }
 
 func (s *Source) job(o *sources.Order) (*job, error) {
@@ -144,7 +152,7 @@ func (s *Source) job(o *sources.Order) (*job, error) {
 		return nil, err
 	}
 	return &job{
-		cluster: o.Cluster.ID, program: program, config: config, manifests: o.Manifests, release: o.Cluster.OcpReleaseImage,
+		cluster: o.Cluster.ID, program: program, config: config, manifests: o.Manifests, certificates: s.Certificates, release: o.Cluster.OcpReleaseImage,
 		inPlace: inPlace(o), arbiters: count(o, wire.HostRoleArbiter) > 0, secrets: secretsOf(o, config, s.Proxy),
 	}, nil
 }

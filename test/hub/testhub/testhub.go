@@ -46,6 +46,8 @@ type Options struct {
 	Checks service.Checks
 	// Images of an installation; none has a default.
 	Images instructions.Images
+	// NodeZero is set where the hub runs on one of its hosts.
+	NodeZero service.NodeZero
 	// Timers shorten the hub's patience.
 	Timers service.Timers
 	// ImageURLs says where live images are; nil for no image server.
@@ -101,8 +103,8 @@ func Start(t testing.TB, o Options) *Hub {
 	must(t, err)
 	o.Inside.Key = key
 	h.Hub, err = service.New(service.Options{
-		Inside: o.Inside,
-		Store:  records, Files: kept, TokenKey: key, Timers: o.Timers, Checks: o.Checks, Images: o.Images, Sources: o.sources(t), Keys: keys, ImageURLs: o.ImageURLs,
+		Inside: o.Inside, NodeZero: o.NodeZero,
+		Store: records, Files: kept, TokenKey: key, Timers: o.Timers, Checks: o.Checks, Images: o.Images, Sources: o.sources(t), Keys: keys, ImageURLs: o.ImageURLs,
 	})
 	must(t, err)
 	serve := rest.Options{Hub: h.Hub, Auth: rest.Auth{None: o.NoAuth, UserToken: h.UserToken, Key: key}}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironflow/ironflow/api/version"
+)
+
+// newAgentBasedCommand is the hub of an installation without a hub outside: one process
+// with its own store, and nothing beside it.
+func newAgentBasedCommand() *cobra.Command {
+	var s settings
+	cmd := &cobra.Command{
+		Use:   "agent-based",
+		Short: "Run the hub on one of the hosts that it installs: alone, without Kubernetes, Ironic or a database",
+		Long: `Runs the hub's REST API on the rendezvous host of an agent-based installation, with the settings that
+assisted-service.service hands in as environment variables. All that it knows is in the data folder: it can be killed
+and started again at any moment. It installs one cluster, its own host last, and ends with that host's live system.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := s.completeNodeZero(); err != nil {
+				return err
+			}
+			return runAgentBased(cmd.Context(), s)
+		},
+	}
+	addSettings(cmd, s.nodeZeroTable())
+	return cmd
+}
+
+// runAgentBased serves until ctx ends.
+func runAgentBased(ctx context.Context, s settings) error {
+	log := newSlog(s.logLevel)
+	log.Info("ironflow hub agent-based", "version", version.Release(), "url", s.hubURL, "infra_env", s.nodeZero.Host.InfraEnvID, "mac", s.nodeZero.Host.MAC)
+	p := &program{settings: s}
+	err := p.alone(func() error {
+		if err := p.settings.makeLocalKey(); err != nil {
+			return err
+		}
+		if err := p.publish(ctx); err != nil {
+			return err
+		}
+		var err error
+		p.hub, err = newHub(ctx, p.settings, p.cert, nil, nil, log.With("logger", "hub"))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return p.hub.serve(ctx, p.settings.hubAddr, p.settings.hubPlainAddr)
+}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/ironflow/ironflow/agent/agentbased/places"
+	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/rest"
+	"github.com/ironflow/ironflow/hub/service"
+)
+
+// Ways to authenticate in an agent-based installation, by the protocol's names.
+const (
+	authLocal = "agent-installer-local"
+	authNone  = "none"
+)
+
+// nodeZero are the settings of a hub that runs on one of the hosts that it installs, in the
+// names that the host's environment files have.
+type nodeZero struct {
+	baseURL             string
+	authType, publicKey string
+	target, storage     string
+	certificates        string
+	// Host is the host, and the infra-env of all hosts.
+	Host service.NodeZero
+	// local is made of the settings; nil without authentication.
+	local *rest.Local
+}
+
+// sharedWithHub are the settings of the hub that this one has, too. It has one store, one
+// cluster, and neither Kubernetes nor Ironic beside it.
+var sharedWithHub = []string{
+	"log-level", "tls-min-version", "tls-max-version", "tls-cipher-suites", "tls-curve-preferences", "data-dir", "hub-addr",
+	"hub-releases-file", "hub-release-lookup", "hub-release-mirrors", "hub-release-ca",
+	"hub-disabled-host-validations", "hub-disabled-cluster-validations", "hub-disabled-steps", "hub-host-requirements",
+	"hub-ignition-dir", "hub-ignition-source", "hub-openshift-install", "hub-kubernetes", "hub-cluster-image", "hub-installer-image", "hub-controller-image",
+	"hub-machine-config-image", "hub-must-gather-image", "hub-coreos-image", "hub-log-limit", "hub-keep-events",
+	"hub-silence", "hub-checks-timeout", "hub-disk-check-timeout", "hub-image-check-timeout", "hub-logs-timeout", "hub-stage-timeouts", "hub-soft-timeouts",
+	"hub-monitor-interval", "hub-lease-renewal", "hub-prepare-again",
+}
+
+// nodeZeroTable lists the settings of `ironflow hub agent-based`.
+func (s *settings) nodeZeroTable() []setting {
+	n := &s.nodeZero
+	own := []setting{
+		{"service-base-url", places.ServiceBaseURL, "", "URL by which the hosts reach this hub; with http, it is served without TLS", text(&n.baseURL)},
+		{"infra-env-id", places.InfraEnvID, "", "id of the only infra-env, which is in the image of all hosts", text(&n.Host.InfraEnvID)},
+		{"bootstrap-host-mac", places.BootstrapMAC, "", "hardware address of this host: it is of the control plane, is the bootstrap host, and is installed last", text(&n.Host.MAC)},
+		{"auth-type", "AUTH_TYPE", authLocal, "agent-installer-local (tokens that were made with the image) or none", text(&n.authType)},
+		{"auth-public-key", "EC_PUBLIC_KEY_PEM", "", "public key of the tokens, PEM or PEM in base64; empty has the hub make a key in data-dir, and its tokens in installer-tokens.env beside it", text(&n.publicKey)},
+		{"cluster-certificates-dir", "EPHEMERAL_INSTALLER_CLUSTER_TLS_CERTS_OVERRIDE_DIR", "", "folder with certificates of the cluster that were made before, so that its kubeconfig is known: files of openshift-install's folder tls, or those of kubeadm's folder pki; empty for none", text(&n.certificates)},
+		{"install-invoker", "INSTALL_INVOKER", "agent-installer", "who installs, as openshift-install passes it on to the cluster", text(&s.work.invoker)},
+		{"deploy-target", "DEPLOY_TARGET", "onprem", "onprem, and nothing else", text(&n.target)},
+		{"storage", "STORAGE", "filesystem", "filesystem, and nothing else: all is below data-dir", text(&n.storage)},
+	}
+	shared := slices.DeleteFunc(s.table(), func(row setting) bool { return !slices.Contains(sharedWithHub, row.flag) })
+	for i := range shared {
+		if shared[i].flag == "hub-kubernetes" {
+			shared[i].value = "true" // it needs nothing but the hub
+		}
+	}
+	return append(own, shared...)
+}
+
+// completeNodeZero checks the settings, and makes of them what the hub works with.
+func (s *settings) completeNodeZero() error {
+	n := &s.nodeZero
+	u, err := url.Parse(n.baseURL)
+	switch {
+	case n.baseURL == "":
+		return errors.New("no URL of this hub: set --service-base-url or SERVICE_BASE_URL to the one by which hosts reach it, such as http://192.0.2.10:8090")
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return fmt.Errorf("--service-base-url %q is not a URL such as http://192.0.2.10:8090", n.baseURL)
+	case uuid.Validate(n.Host.InfraEnvID) != nil:
+		return fmt.Errorf("--infra-env-id %q is not a UUID: set it, or INFRA_ENV_ID, to the id that is in the image of the hosts", n.Host.InfraEnvID)
+	case n.target != "onprem":
+		return fmt.Errorf("--deploy-target %q: this hub runs on one of its hosts, which is onprem", n.target)
+	case n.storage != "filesystem":
+		return fmt.Errorf("--storage %q: this hub keeps its files below --data-dir, which is filesystem", n.storage)
+	}
+	mac, err := net.ParseMAC(n.Host.MAC)
+	if err != nil {
+		return fmt.Errorf("--bootstrap-host-mac %q is no hardware address: node-zero.service writes it to %s as %s", n.Host.MAC, places.NodeZero, places.BootstrapMAC)
+	}
+	n.Host.MAC, n.Host.InfraEnvID = mac.String(), strings.ToLower(n.Host.InfraEnvID)
+	s.hubURL, s.hubAuth = strings.TrimSuffix(n.baseURL, "/"), "token"
+	if u.Scheme == "http" {
+		s.hubPlainAddr, s.hubAddr = s.hubAddr, ""
+	}
+	if s.work.certificates, err = readCertificates(n.certificates); err != nil {
+		return fmt.Errorf("--cluster-certificates-dir: %w", err)
+	}
+	return errors.Join(s.completeLocalAuth(), s.checks.apply(&service.Options{}), s.work.check())
+}
+
+// completeLocalAuth has tokens checked by the key that was handed in.
+func (s *settings) completeLocalAuth() error {
+	n := &s.nodeZero
+	switch n.authType {
+	case authNone:
+		s.hubAuth = authNone
+		return nil
+	case authLocal:
+	default:
+		return fmt.Errorf("--auth-type %q is neither %s nor %s", n.authType, authLocal, authNone)
+	}
+	n.local = &rest.Local{InfraEnvID: n.Host.InfraEnvID}
+	if n.publicKey == "" {
+		return nil // one is made with the data folder
+	}
+	var err error
+	if n.local.Tokens, err = auth.ParseLocal(n.publicKey); err != nil {
+		return fmt.Errorf("--auth-public-key: %w", err)
+	}
+	return nil
+}
+
+// Files of a hub whose key nobody has handed in, below the data folder.
+const (
+	localKeyFile    = "installer.key"
+	localTokensFile = "installer-tokens.env"
+)
+
+// makeLocalKey makes the key of tokens that nobody has made before, and writes the tokens
+// for those who hand them on. Both stay the same from start to start.
+func (s *settings) makeLocalKey() error {
+	n := &s.nodeZero
+	if n.local == nil || n.publicKey != "" {
+		return nil
+	}
+	key, err := auth.LoadLocalKey(filepath.Join(s.dataDir, localKeyFile))
+	if err != nil {
+		return err
+	}
+	n.local.Tokens = key.Local()
+	tokens := map[string]string{}
+	for name, scheme := range map[string]auth.Scheme{
+		places.UserToken: auth.SchemeUser, places.AgentToken: auth.SchemeAgent, places.WatcherToken: auth.SchemeWatcher,
+	} {
+		if tokens[name], err = key.Token(scheme); err != nil {
+			return err
+		}
+	}
+	path := filepath.Join(s.dataDir, localTokensFile)
+	if err := os.WriteFile(path, []byte(places.FormatEnv(tokens)), 0o600); err != nil {
+		return fmt.Errorf("write the tokens of this installation: %w", err)
+	}
+	return nil
+}
+
+// maxCertificate bounds a file of certificates.
+const maxCertificate = 1 << 20
+
+// readCertificates reads all files below the folder; none for an empty path.
+func readCertificates(dir string) (map[string][]byte, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	all := map[string][]byte{}
+	err = fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch hidden := name != "." && strings.HasPrefix(entry.Name(), "."); { // what a mounted Secret's names lead to
+		case err != nil:
+			return err
+		case hidden && entry.IsDir():
+			return fs.SkipDir
+		case hidden || entry.IsDir():
+			return nil
+		}
+		info, err := root.Stat(name)
+		switch {
+		case err != nil:
+			return err
+		case info.IsDir():
+			return nil // a link, as mounted Secrets have them
+		case !info.Mode().IsRegular() || info.Size() > maxCertificate:
+			return fmt.Errorf("%s is no file of certificates: it is not regular, or larger than 1 MiB", filepath.Join(dir, name))
+		}
+		all[name], err = root.ReadFile(name)
+		return err
+	})
+	if err == nil && len(all) == 0 {
+		err = fmt.Errorf("%s has no files", dir)
+	}
+	return all, err
+}

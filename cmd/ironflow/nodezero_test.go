@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/pem"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"github.com/spf13/pflag"
+
+	"github.com/ironflow/ironflow/agent/agentbased/places"
+	"github.com/ironflow/ironflow/api/hostfile"
+)
+
+const (
+	edgeDoc   = "../../docs/agent-based-hub.md"
+	edgeStart = "<!-- agent-based: kept equal to the program by a test (go test ./cmd/ironflow -update) -->\n"
+	edgeEnd   = "<!-- end of agent-based -->"
+)
+
+func TestDocumentationHasEverySettingOfAgentBased(t *testing.T) {
+	g := NewWithT(t)
+	raw, err := os.ReadFile(edgeDoc)
+	g.Expect(err).NotTo(HaveOccurred())
+	before, rest, ok := strings.Cut(string(raw), edgeStart)
+	g.Expect(ok).To(BeTrue(), "the start marker is gone")
+	have, after, ok := strings.Cut(rest, edgeEnd)
+	g.Expect(ok).To(BeTrue(), "the end marker is gone")
+	var s settings
+	table := s.nodeZeroTable()
+	own := slices.DeleteFunc(slices.Clone(table), func(row setting) bool { return slices.Contains(sharedWithHub, row.flag) })
+	g.Expect(table).To(HaveLen(len(own)+len(sharedWithHub)), "a shared setting does not exist")
+	want := markdown(own) + "\nAnd of `ironflow run`: `--" + strings.Join(sharedWithHub, "`, `--") + "`.\n"
+	if *update {
+		g.Expect(os.WriteFile(edgeDoc, []byte(before+edgeStart+want+edgeEnd+after), 0o600)).To(Succeed())
+		return
+	}
+	g.Expect(have).To(Equal(want), "run: go test ./cmd/ironflow -update")
+}
+
+// edgeSettings are those of the flags.
+func edgeSettings(t *testing.T, args ...string) *settings {
+	t.Helper()
+	var s settings
+	flags := pflag.NewFlagSet("agent-based", pflag.ContinueOnError)
+	bind(flags, s.nodeZeroTable())
+	NewWithT(t).Expect(flags.Parse(args)).To(Succeed())
+	return &s
+}
+
+var edgeArgs = []string{
+	"--service-base-url=http://192.0.2.10:8090/", "--infra-env-id=11111111-1111-4111-8111-111111111111", "--bootstrap-host-mac=02-00-00-00-00-0A",
+}
+
+func TestWhatAnAgentBasedHubRefuses(t *testing.T) {
+	empty := t.TempDir()
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"all that is needed":      {nil, ""},
+		"no URL":                  {[]string{"--service-base-url="}, "set --service-base-url or SERVICE_BASE_URL"},
+		"no such URL":             {[]string{"--service-base-url=192.0.2.10"}, "is not a URL such as"},
+		"no infra-env":            {[]string{"--infra-env-id="}, `--infra-env-id "" is not a UUID`},
+		"no card":                 {[]string{"--bootstrap-host-mac="}, "node-zero.service writes it to /etc/assisted/node0"},
+		"another authentication":  {[]string{"--auth-type=rhsso"}, `--auth-type "rhsso" is neither agent-installer-local nor none`},
+		"nobody has to prove it":  {[]string{"--auth-type=none"}, ""},
+		"another target":          {[]string{"--deploy-target=k8s"}, `--deploy-target "k8s"`},
+		"another storage":         {[]string{"--storage=s3"}, `--storage "s3"`},
+		"no key":                  {[]string{"--auth-public-key=x"}, "--auth-public-key: it is neither PEM nor PEM in base64"},
+		"no folder":               {[]string{"--cluster-certificates-dir=/none"}, "--cluster-certificates-dir: "},
+		"an empty folder":         {[]string{"--cluster-certificates-dir=" + empty}, "has no files"},
+		"what no hub can do":      {[]string{"--hub-log-limit=0"}, "--hub-log-limit 0"},
+		"no such host validation": {[]string{"--hub-disabled-host-validations=x"}, `no host validation "x"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := edgeSettings(t, append(slices.Clone(edgeArgs), tc.args...)...)
+			err := s.completeNodeZero()
+			if tc.want == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect([]string{s.nodeZero.Host.MAC, s.hubURL, s.hubPlainAddr, s.hubAddr}).To(Equal([]string{"02:00:00:00:00:0a", "http://192.0.2.10:8090", ":8090", ""}))
+				return
+			}
+			g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
+		})
+	}
+}
+
+// TestAnAgentBasedHubReadsItsEnvironment, as the unit hands it in.
+func TestAnAgentBasedHubReadsItsEnvironment(t *testing.T) {
+	g := NewWithT(t)
+	for name, value := range map[string]string{
+		"SERVICE_BASE_URL": "https://192.0.2.10:8090/", "INFRA_ENV_ID": "11111111-1111-4111-8111-111111111111", "BOOTSTRAP_HOST_MAC": "02:00:00:00:00:0a",
+		"AUTH_TYPE": "none", "DEPLOY_TARGET": "onprem", "STORAGE": "filesystem", "INSTALL_INVOKER": "somebody", "IRONFLOW_DATA_DIR": "/data",
+	} {
+		t.Setenv(name, value)
+	}
+	s := edgeSettings(t)
+	g.Expect(s.completeNodeZero()).To(Succeed())
+	g.Expect([]string{s.hubAuth, s.work.invoker, s.dataDir, s.hubAddr, s.hubPlainAddr}).To(Equal([]string{"none", "somebody", "/data", ":8090", ""}))
+	g.Expect(s.work.kubernetes).To(BeTrue(), "it needs nothing but the hub")
+}
+
+// TestAnAgentBasedHubServes without TLS and with the tokens that it has made, and again
+// after it has ended.
+func TestAnAgentBasedHubServes(t *testing.T) {
+	g := NewWithT(t)
+	dir, addr := t.TempDir(), free(g)
+	var before map[string]string
+	for range 2 {
+		s := edgeSettings(t, append(slices.Clone(edgeArgs), "--service-base-url=http://"+addr, "--hub-addr="+addr, "--data-dir="+dir)...)
+		g.Expect(s.completeNodeZero()).To(Succeed())
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- runAgentBased(ctx, *s) }()
+		g.Eventually(get(addr)).Should(Equal(http.StatusOK))
+		tokens, err := places.ReadEnv(hostfile.Dir{Root: dir}, "/"+localTokensFile)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(tokens).To(HaveLen(3))
+		if before != nil {
+			g.Expect(tokens).To(Equal(before), "hosts have them already")
+		}
+		before = tokens
+		for header, code := range map[string]int{tokens[places.UserToken]: http.StatusOK, "": http.StatusUnauthorized, tokens[places.AgentToken]: http.StatusUnauthorized} {
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/api/assisted-install/v2/clusters", http.NoBody)
+			g.Expect(err).NotTo(HaveOccurred())
+			r.Header.Set("Authorization", header)
+			answer, err := http.DefaultClient.Do(r)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(answer.Body.Close()).To(Succeed())
+			g.Expect(answer.StatusCode).To(Equal(code))
+		}
+		cancel()
+		g.Expect(<-done).To(Or(Succeed(), MatchError(context.Canceled)))
+	}
+	info, err := os.Stat(filepath.Join(dir, localTokensFile))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o600)))
+}
+
+func TestCertificatesOfTheCluster(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte(base64.StdEncoding.EncodeToString([]byte("x")))})
+	g.Expect(os.MkdirAll(filepath.Join(dir, "etcd"), 0o700)).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(dir, "ca.crt"), text, 0o600)).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(dir, "etcd", "ca.crt"), text, 0o600)).To(Succeed())
+	g.Expect(readCertificates(dir)).To(Equal(map[string][]byte{"ca.crt": text, "etcd/ca.crt": text}))
+	g.Expect(os.Symlink("/etc/passwd", filepath.Join(dir, "link"))).To(Succeed())
+	_, err := readCertificates(dir)
+	g.Expect(err).To(HaveOccurred(), "nothing outside of the folder")
+}

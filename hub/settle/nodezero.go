@@ -1,0 +1,82 @@
+package settle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/sources"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/unit"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// underWay are the statuses of a cluster in which its hosts are being installed.
+var underWay = []string{wire.ClusterStatusInstalling, wire.ClusterStatusInstallingPendingUserAction, wire.ClusterStatusFinalizing}
+
+// shown is how many hosts are named that are waited for.
+const shown = 5
+
+// orderNodeZero has the host that the hub runs on installed once the other hosts of its
+// cluster need the hub no more, and says until then which it waits for. A cluster with a
+// release has a bootstrap host, whose agent waits by itself: nothing is done there.
+func (w *Work) orderNodeZero(c *store.Cluster) error {
+	if w.NodeZero.MAC == "" || !slices.Contains(underWay, c.API.Status) {
+		return nil
+	}
+	hosts, err := w.HostsOf(c.API.ID)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(hosts, func(h *store.Host) bool { return judge.Waits(h, c) })
+	if i < 0 {
+		return nil
+	}
+	mine := hosts[i]
+	var waits []string
+	for _, h := range hosts {
+		if h != mine && !judge.MayLeave(h, c) {
+			waits = append(waits, judge.HostName(h))
+		}
+	}
+	if n := len(waits); n > 0 {
+		slices.Sort(waits)
+		if n > shown {
+			waits = append(waits[:shown], "and others")
+		}
+		info := fmt.Sprintf("The hub runs on this host, so it is installed last; %d other hosts still need the hub: %s", n, strings.Join(waits, ", "))
+		if info != mine.API.StatusInfo {
+			mine.API.StatusInfo = info
+			w.Touch(mine, store.ChangedStatus)
+		}
+		return nil
+	}
+	mine.Last = false
+	mine.API.StatusInfo, mine.API.StatusUpdatedAt = "The other hosts need the hub no more; this one is installed last", w.At()
+	w.Touch(mine, store.ChangedStatus)
+	return w.HostEvent(mine, "host_status_updated", wire.EventSeverityInfo, mine.API.Status+" ("+mine.API.StatusInfo+")",
+		unit.Props{"src_status": mine.API.Status, "new_status": mine.API.Status, "info": mine.API.StatusInfo, "severity": wire.EventSeverityInfo})
+}
+
+// lackNodeZero says what keeps the host that the hub runs on from being the cluster's
+// bootstrap host: another one would take the hub with it before the end.
+func (w *Work) lackNodeZero(hosts []*store.Host) []sources.Lack {
+	if w.NodeZero.MAC == "" {
+		return nil
+	}
+	i := slices.IndexFunc(hosts, w.NodeZero.Is)
+	switch {
+	case i < 0:
+		return []sources.Lack{{
+			What: "the host that the hub runs on, with the MAC address " + w.NodeZero.MAC + ", is none of the cluster's",
+			Next: "wait until its agent has registered, or make the image with the address of a host of this cluster as the rendezvous address",
+		}}
+	case hosts[i].API.Role != wire.HostRoleMaster:
+		return []sources.Lack{{
+			What: fmt.Sprintf("the hub runs on host %s, whose role is %s", judge.HostName(hosts[i]), hosts[i].API.Role),
+			Next: "give it the role master, or make the image with the address of a host of the control plane as the rendezvous address",
+		}}
+	}
+	return nil
+}
