@@ -46,6 +46,12 @@ func (c HostConfig) base() *layer {
 	if c.Agent != nil {
 		c.agent(l)
 	}
+	for _, f := range c.Files {
+		l.file(f.Path, f.Mode, string(f.Data))
+	}
+	for _, u := range c.Units {
+		l.unit(u.Name, u.Enabled, u.Content)
+	}
 	return l
 }
 
