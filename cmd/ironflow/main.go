@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	agentimage "github.com/ironflow/ironflow/agent/agentbased/image/command"
 	"github.com/ironflow/ironflow/agent/agentbased/waitfor/command"
 	"github.com/ironflow/ironflow/api/version"
 	bmccli "github.com/ironflow/ironflow/bmc/cli"
@@ -52,7 +53,7 @@ func newCommand() *cobra.Command {
 // newAgentImageCommand is what is done from outside for a cluster that installs itself.
 func newAgentImageCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "agent-image", Short: "Install a cluster whose hosts boot one image and need no hub outside"}
-	cmd.AddCommand(command.New())
+	cmd.AddCommand(agentimage.New(), command.New())
 	return cmd
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
@@ -49,6 +50,30 @@ func Open(dir, cache string, further ...string) (*Archives, error) {
 func Present(dir string) bool {
 	programs, err := read(dir, names)
 	return err == nil && programs != nil
+}
+
+// Complete tells what is missing for [Open] to make an archive for the architecture, without
+// making it; nil for nothing.
+func Complete(dir, arch string, further ...string) error {
+	arch, all := media.NormalArch(arch), slices.Concat(names, further)
+	places := []string{filepath.Join(dir, arch)}
+	if arch == media.NormalArch(runtime.GOARCH) {
+		places = append(places, dir)
+	}
+	for _, place := range places {
+		missing := slices.DeleteFunc(slices.Clone(all), func(name string) bool {
+			_, err := os.Stat(filepath.Join(place, name))
+			return err == nil
+		})
+		switch len(missing) {
+		case 0:
+			return nil
+		case len(all):
+		default:
+			return fmt.Errorf("%s lacks %s: put all of %v there", place, strings.Join(missing, ", "), all)
+		}
+	}
+	return fmt.Errorf("%s has none of %v for %s: put them there", strings.Join(places, " or "), all, arch)
 }
 
 // Architectures returns how many architectures have an archive.

@@ -38,6 +38,9 @@ const (
 	Hostnames = Assisted + "/hostnames"
 	// ServiceSettings holds environment files of the hub and its clients.
 	ServiceSettings = "/usr/local/share/assisted-service"
+	// HubSettings is an environment file of settings of the hub that somebody has added to
+	// the image.
+	HubSettings = ServiceSettings + "/hub.env"
 	// StartCluster is an environment file: REQUIRED_MASTER_NODES and the like.
 	StartCluster = "/usr/local/share/start-cluster/start-cluster.env"
 )
