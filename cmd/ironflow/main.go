@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	agentimage "github.com/ironflow/ironflow/agent/agentbased/image/command"
 	"github.com/ironflow/ironflow/agent/agentbased/waitfor/command"
 	"github.com/ironflow/ironflow/api/version"
 	bmccli "github.com/ironflow/ironflow/bmc/cli"
@@ -48,13 +47,6 @@ func newCommand() *cobra.Command {
 	root.AddCommand(newRunCommand(), newControllersCommand(), newMigrateCommand(), newCRDsCommand(), cli.NewCommand(), bmccli.NewCommand(), newReleaseCommand(), newAgentImageCommand())
 	root.AddCommand(newPartCommands()...)
 	return root
-}
-
-// newAgentImageCommand is what is done from outside for a cluster that installs itself.
-func newAgentImageCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "agent-image", Short: "Install a cluster whose hosts boot one image and need no hub outside"}
-	cmd.AddCommand(agentimage.New(), command.New())
-	return cmd
 }
 
 func newRunCommand() *cobra.Command {

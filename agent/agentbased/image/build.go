@@ -2,12 +2,16 @@ package image
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/iso"
@@ -22,6 +26,17 @@ type Base struct {
 	Media overlay.Media
 	// Programs are archives with the host's programs and the hub's.
 	Programs []overlay.Source
+}
+
+// Customized tells whether somebody has embedded something in the medium, which would be
+// lost, or found again in each image.
+func Customized(media overlay.Media) (bool, error) {
+	area := media.Layout.Ignition
+	if area == nil {
+		return false, nil // which the builder refuses by name
+	}
+	content, err := embedarea.Decode(io.NewSectionReader(media, area.Offset, area.Length))
+	return !content.Empty(), err
 }
 
 // Artifact is a file that was made.
@@ -48,7 +63,9 @@ const (
 	IdentityFile = authFolder + "/agent-image.key"
 	// UserToken and WatcherToken are for those who use the hub from outside, and who look.
 	UserToken    = authFolder + "/user-token"
-	WatcherToken = authFolder + "/watcher-token" //nolint:gosec // a name
+	WatcherToken = authFolder + "/watcher-token"
+	// Kubeconfig is the administrator's access to the new cluster; issued anew each time.
+	Kubeconfig = authFolder + "/kubeconfig"
 )
 
 // tokenFiles have a token each.
@@ -57,8 +74,18 @@ var tokenFiles = []struct {
 	scheme Scheme
 }{{UserToken, UserAuth}, {WatcherToken, WatcherAuth}}
 
-// LoadIdentity reads the identity of an earlier image in the output folder, or makes one.
-func LoadIdentity(out string) (Identity, error) {
+// LoadIdentity reads the identity of an earlier image in the output folder, or makes one. A
+// cluster whose API is known already gets its certificates with it, and a kubeconfig that is
+// good from now on.
+func LoadIdentity(p *Plan, kubernetes Authorities, out string, now time.Time) (Identity, error) {
+	id, err := loadKey(out)
+	if err != nil {
+		return id, err
+	}
+	return p.certify(id, kubernetes, out, now)
+}
+
+func loadKey(out string) (Identity, error) {
 	file := filepath.Join(out, IdentityFile)
 	raw, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
@@ -75,8 +102,9 @@ func LoadIdentity(out string) (Identity, error) {
 }
 
 // Build writes what the plan says into the folder. A config image needs no base. Files are
-// replaced one by one, each at once.
-func Build(p *Plan, id Identity, base Base, out string) ([]Artifact, error) {
+// replaced one by one, each at once; the end of the context ends it between two of them, or
+// within one, which is left as it was.
+func Build(ctx context.Context, p *Plan, id Identity, base Base, out string) ([]Artifact, error) {
 	files, err := p.artifacts(id, base)
 	if err != nil {
 		return nil, err
@@ -87,7 +115,7 @@ func Build(p *Plan, id Identity, base Base, out string) ([]Artifact, error) {
 	}
 	var made []Artifact
 	for _, f := range append(access, files...) {
-		size, err := write(out, f)
+		size, err := write(ctx, out, f)
 		if err != nil {
 			return made, err
 		}
@@ -112,6 +140,12 @@ func (p *Plan) access(id Identity) ([]artifact, error) {
 			return nil, err
 		}
 		all = append(all, bytesOf(f.name, true, []byte(token+"\n")))
+	}
+	for _, name := range slices.Sorted(maps.Keys(id.tls)) {
+		all = append(all, bytesOf(tlsFolder+"/"+name, true, id.tls[name]))
+	}
+	if len(id.kubeconfig) > 0 {
+		all = append(all, bytesOf(Kubeconfig, true, id.kubeconfig))
 	}
 	return all, nil
 }
@@ -214,7 +248,7 @@ func (p *Plan) pxe(base Base, o overlay.Options) ([]artifact, error) {
 
 // write writes a file that is never seen half written, and never open to others when it is
 // secret.
-func write(out string, f artifact) (int64, error) {
+func write(ctx context.Context, out string, f artifact) (int64, error) {
 	file := filepath.Join(out, f.name)
 	folder := filepath.Dir(file)
 	mode := os.FileMode(0o755)
@@ -229,7 +263,7 @@ func write(out string, f artifact) (int64, error) {
 		return 0, err
 	}
 	defer os.Remove(tmp.Name())
-	size, err := io.Copy(tmp, f.read())
+	size, err := io.Copy(tmp, interruptible{ctx, f.read()})
 	if !f.secret {
 		err = errors.Join(err, tmp.Chmod(0o644))
 	}
@@ -237,4 +271,18 @@ func write(out string, f artifact) (int64, error) {
 		return size, fmt.Errorf("write %s: %w", file, err)
 	}
 	return size, os.Rename(tmp.Name(), file)
+}
+
+// interruptible reads until the context ends.
+type interruptible struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read implements io.Reader.
+func (i interruptible) Read(p []byte) (int, error) {
+	if err := context.Cause(i.ctx); err != nil {
+		return 0, err
+	}
+	return i.r.Read(p)
 }

@@ -2,6 +2,7 @@ package image_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/sha256"
@@ -17,6 +18,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -69,7 +71,9 @@ func shown(t *testing.T, config []byte) string {
 
 func TestGoldenIgnition(t *testing.T) {
 	appliance := image.Options{Dir: "testdata/configs", Workflow: units.Appliance, ReleaseImage: release}
-	for name, o := range map[string]image.Options{"configs": options("configs"), "ztp": options("ztp"), "appliance": appliance} {
+	single := options("kubernetes")
+	single.RendezvousIP = "2001:db8::10"
+	for name, o := range map[string]image.Options{"configs": options("configs"), "ztp": options("ztp"), "kubernetes": single, "appliance": appliance} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			p := plan(t, o)
@@ -128,7 +132,7 @@ func base(t *testing.T) image.Base {
 func build(t *testing.T, o image.Options, b image.Base) (dir string, made []image.Artifact) {
 	t.Helper()
 	dir = t.TempDir()
-	made, err := image.Build(plan(t, o), identity(t), b, dir)
+	made, err := image.Build(t.Context(), plan(t, o), identity(t), b, dir)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return dir, made
 }
@@ -178,6 +182,8 @@ func TestTheISOSaysWhatWasPlanned(t *testing.T) {
 		g.Expect(info.Size()).To(Equal(a.Size))
 		g.Expect(info.Mode().Perm()).To(Equal(map[bool]fs.FileMode{true: 0o600, false: 0o644}[a.Secret]), a.Name)
 	}
+	g.Expect(image.Customized(b.Media)).To(BeFalse())
+	g.Expect(image.Customized(m.Media())).To(BeTrue(), "an image is no base image")
 	g.Expect(names).To(Equal([]string{"auth/agent-image.key", "rendezvousIP", "auth/user-token", "auth/watcher-token", "agent.x86_64.iso"}))
 	info, err := os.Stat(filepath.Join(dir, "auth"))
 	g.Expect(err).NotTo(HaveOccurred())
@@ -344,21 +350,21 @@ func TestTokens(t *testing.T) {
 
 func TestTheIdentityIsKept(t *testing.T) {
 	g := NewWithT(t)
-	dir := t.TempDir()
-	first, err := image.LoadIdentity(dir)
+	dir, p := t.TempDir(), plan(t, configImage(t))
+	first, err := image.LoadIdentity(p, image.Authorities{}, dir, time.Now())
 	g.Expect(err).NotTo(HaveOccurred())
-	_, err = image.Build(plan(t, configImage(t)), first, image.Base{}, dir)
+	_, err = image.Build(t.Context(), p, first, image.Base{}, dir)
 	g.Expect(err).NotTo(HaveOccurred())
-	second, err := image.LoadIdentity(dir)
+	second, err := image.LoadIdentity(p, image.Authorities{}, dir, time.Now())
 	g.Expect(err).NotTo(HaveOccurred())
 	a, err := first.InfraEnvID()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(second.InfraEnvID()).To(Equal(a))
-	other, err := image.LoadIdentity(t.TempDir())
+	other, err := image.LoadIdentity(p, image.Authorities{}, t.TempDir(), time.Now())
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(other.InfraEnvID()).NotTo(Equal(a))
 	g.Expect(os.WriteFile(filepath.Join(dir, image.IdentityFile), []byte("s3cret"), 0o600)).To(Succeed())
-	_, err = image.LoadIdentity(dir)
+	_, err = image.LoadIdentity(p, image.Authorities{}, dir, time.Now())
 	g.Expect(err).To(MatchError(And(ContainSubstring("it has no PEM block EC PRIVATE KEY; take it away for a new one"), Not(ContainSubstring("s3cret")))))
 }
 
@@ -373,4 +379,17 @@ func memberOf(t *testing.T, r io.Reader, name string) string {
 	}
 	t.Fatalf("there is no %s", name)
 	return ""
+}
+
+// TestWhoStopsFindsTheOldFile: a file is there as a whole or not at all.
+func TestWhoStopsFindsTheOldFile(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := image.Build(ctx, plan(t, configImage(t)), identity(t), image.Base{}, dir)
+	g.Expect(err).To(MatchError(context.Canceled))
+	entries, err := os.ReadDir(filepath.Join(dir, "auth"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(entries).To(BeEmpty())
 }

@@ -35,6 +35,8 @@ func (r *reading) check(d *manifests.Draft) {
 	r.live(d)
 	r.mirrors(d)
 	r.describeHosts(d)
+	r.addresses(d)
+	r.counts(d)
 	r.rendezvous(d)
 	r.settled(d)
 	for _, p := range r.problems {

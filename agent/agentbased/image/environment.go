@@ -8,6 +8,7 @@ import (
 
 	"github.com/ironflow/ironflow/agent/agentbased/manifests"
 	"github.com/ironflow/ironflow/agent/agentbased/places"
+	"github.com/ironflow/ironflow/imagecustomization/ignition"
 )
 
 // Names of settings of the hub of an agent-based installation, as the protocol has them.
@@ -21,6 +22,9 @@ const (
 	imagesURL      = "IMAGE_SERVICE_BASE_URL"
 	workflowType   = "WORKFLOW_TYPE"
 	releaseMirror  = "OPENSHIFT_INSTALL_RELEASE_IMAGE_MIRROR"
+	certificates   = "EPHEMERAL_INSTALLER_CLUSTER_TLS_CERTS_OVERRIDE_DIR"
+	hubMirrors     = "IRONFLOW_HUB_RELEASE_MIRRORS"
+	hubCA          = "IRONFLOW_HUB_RELEASE_CA"
 	requiredMaster = "REQUIRED_MASTER_NODES"
 	requiredWorker = "REQUIRED_WORKER_NODES"
 	requiredArbit  = "REQUIRED_ARBITER_NODES"
@@ -28,7 +32,7 @@ const (
 
 // ownSettings are those that follow from the image, so that nobody else may set them.
 var ownSettings = []string{
-	authType, publicKey, deployTarget, storage, invoker, imageType, imagesURL, workflowType, releaseMirror, requiredMaster, requiredWorker, requiredArbit,
+	authType, publicKey, deployTarget, storage, invoker, imageType, imagesURL, workflowType, releaseMirror, certificates, hubMirrors, hubCA, requiredMaster, requiredWorker, requiredArbit,
 	places.InfraEnvID, places.NodeZeroIP, places.ServiceBaseURL, places.BootstrapMAC, places.ClusterID, places.UserToken, places.AgentToken, places.WatcherToken, places.TokenExpiry,
 }
 
@@ -58,6 +62,9 @@ func (p *Plan) hubEnvironment(id Identity) (map[string]string, error) {
 	if p.Format == MinimalISO {
 		out[imageType] = string(MinimalISO)
 	}
+	if len(id.tls) > 0 {
+		out[certificates] = places.ClusterCertificates
+	}
 	maps.Copy(out, p.proxy())
 	return out, err
 }
@@ -67,12 +74,19 @@ func settingsOfAll() map[string]string {
 	return map[string]string{deployTarget: "onprem", storage: "filesystem", invoker: "agent-installer"}
 }
 
-// imagesEnvironment says where release images come from.
+// imagesEnvironment says where release images come from, and who is trusted there.
 func (p *Plan) imagesEnvironment() map[string]string {
-	if mirror := mirrorOf(p.registries, p.Release); mirror != "" {
-		return map[string]string{releaseMirror: mirror}
+	out := map[string]string{}
+	if p.registries != "" {
+		out[hubMirrors] = ignition.RegistriesPath
 	}
-	return nil
+	if mirror := mirrorOf(p.registries, p.Release); mirror != "" {
+		out[releaseMirror] = mirror
+	}
+	if p.trusted() != "" && p.Format != ConfigImage {
+		out[hubCA] = ignition.CABundlePath
+	}
+	return out
 }
 
 // rendezvousEnvironment is what all hosts wait for.

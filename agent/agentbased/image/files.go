@@ -40,6 +40,9 @@ func (p *Plan) settings(id Identity) ([]ignition.Placed, error) {
 	for name, raw := range rendered {
 		content[places.Assisted+"/"+name] = string(raw)
 	}
+	for name, raw := range id.tls {
+		content[places.ClusterCertificates+"/"+name] = string(raw)
+	}
 	maps.Copy(content, p.networks())
 	for i := range p.Hosts {
 		if h := &p.Hosts[i]; h.Hostname != "" {
@@ -54,8 +57,8 @@ func (p *Plan) settings(id Identity) ([]ignition.Placed, error) {
 // added are files that are there when there is something in them: what an appliance was made
 // with stays otherwise.
 func (p *Plan) added(content map[string]string) {
-	if mirror := p.imagesEnvironment(); mirror != nil {
-		content[places.ServiceSettings+"/images.env"] = places.FormatEnv(mirror)
+	if images := p.imagesEnvironment(); len(images) > 0 {
+		content[places.ServiceSettings+"/images.env"] = places.FormatEnv(images)
 	}
 	if len(p.hub) > 0 {
 		content[places.HubSettings] = places.FormatEnv(p.hub)

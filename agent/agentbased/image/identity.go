@@ -29,12 +29,19 @@ const (
 // Identity is the key of one installation: it signs the tokens that are put into the image,
 // and the infra-env's id follows from it. An image that is made again with the same identity
 // has the same bytes.
-type Identity struct{ key *ecdsa.PrivateKey }
+type Identity struct {
+	key *ecdsa.PrivateKey
+	// tls are the cluster's certificates by their names below the host's folder of them; none
+	// where the hub makes its own.
+	tls map[string][]byte
+	// kubeconfig is issued by them.
+	kubeconfig []byte
+}
 
 // NewIdentity makes one.
 func NewIdentity() (Identity, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	return Identity{key}, err
+	return Identity{key: key}, err
 }
 
 const keyBlock = "EC PRIVATE KEY"
@@ -49,7 +56,7 @@ func ParseIdentity(text []byte) (Identity, error) {
 	if err != nil || key.Curve != elliptic.P256() {
 		return Identity{}, errors.New("it is no key of the curve P-256")
 	}
-	return Identity{key}, nil
+	return Identity{key: key}, nil
 }
 
 // PEM is its file, which is secret.

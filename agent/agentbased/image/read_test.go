@@ -49,7 +49,7 @@ func options(input string) image.Options {
 	o := image.Options{Dir: filepath.Join("testdata", input), Workflow: units.Automated, Arch: "x86_64", Live: network.Live{Nmstatectl: true}}
 	if strings.HasSuffix(input, "configs") {
 		o.ReleaseImage = release
-	} else {
+	} else if input == "ztp" {
 		o.BootArtifactsURL = "http://192.0.2.1:8080/boot"
 	}
 	return o
@@ -130,6 +130,60 @@ func TestSingleMistakes(t *testing.T) {
 			g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
 		})
 	}
+}
+
+// TestHostsThatContradictEachOther, the cluster, or what is asked for.
+func TestHostsThatContradictEachOther(t *testing.T) {
+	const networks, install = "cluster-manifests/nmstateconfig.yaml", "cluster-manifests/agent-cluster-install.yaml"
+	for name, tc := range map[string]struct{ input, file, old, write, want string }{
+		"an address of two": {"configs", "agent-config.yaml", "ip: 192.0.2.11", "ip: 192.0.2.10",
+			"hosts[1].networkConfig has the address 192.0.2.10, which is of host master-0: write another one"},
+		"an address of the cluster": {"configs", "agent-config.yaml", "ip: 192.0.2.11", "ip: 192.0.2.6",
+			"hosts[1].networkConfig has the address 192.0.2.6, which the cluster has as a virtual one: write another one"},
+		"an address of manifests of the cluster": {"ztp", networks, "ip: 192.0.2.10", "ip: 192.0.2.5",
+			"cluster-manifests/nmstateconfig.yaml, document 1, line 11: spec.config has the address 192.0.2.5, which the cluster has as a virtual one"},
+		"a rendezvous host elsewhere": {"ztp", networks, "ip: 192.0.2.10", "ip: 198.51.100.10",
+			"--rendezvous-ip: is 198.51.100.10, which is in no machine network (192.0.2.0/24): write the address of a host that is"},
+		"too many of a role": {"ztp", "hostconfig/worker-0/role", "worker", "arbiter",
+			"spec.provisionRequirements.arbiterAgents asks for 0, and hostconfig has 1 of role arbiter: change one of them"},
+		"too many": {"ztp", install, "controlPlaneAgents: 3\n    workerAgents: 2", "controlPlaneAgents: 1",
+			"spec.provisionRequirements asks for 1 hosts, and 2 are described in hostconfig and by NMStateConfigs: change one of them"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := options(tc.input)
+			o.Dir = t.TempDir()
+			g.Expect(os.CopyFS(o.Dir, os.DirFS("testdata/"+tc.input))).To(Succeed())
+			path := filepath.Join(o.Dir, tc.file)
+			raw, err := os.ReadFile(path)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(string(raw)).To(ContainSubstring(tc.old))
+			g.Expect(os.WriteFile(path, []byte(strings.Replace(string(raw), tc.old, tc.write, 1)), 0o600)).To(Succeed())
+			_, _, err = image.Read(o)
+			g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
+		})
+	}
+}
+
+// TestARendezvousHostThatNobodyIs is refused once all hosts are known with their addresses.
+func TestARendezvousHostThatNobodyIs(t *testing.T) {
+	g := NewWithT(t)
+	o := options("configs")
+	o.Dir = t.TempDir()
+	g.Expect(os.CopyFS(o.Dir, os.DirFS("testdata/configs"))).To(Succeed())
+	edit := func(file string, pairs ...string) {
+		path := filepath.Join(o.Dir, file)
+		raw, err := os.ReadFile(path)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(os.WriteFile(path, []byte(strings.NewReplacer(pairs...).Replace(string(raw))), 0o600)).To(Succeed())
+	}
+	edit("agent-config.yaml", "rendezvousIP: 192.0.2.10", "rendezvousIP: 192.0.2.99")
+	_, _, err := image.Read(o)
+	g.Expect(err).NotTo(HaveOccurred(), "a host with DHCP, or one that is not described, may get it")
+	edit("agent-config.yaml", "- interfaces:\n  - {name: eno1, macAddress: \"02:00:00:00:00:c1\"}\n  rootDeviceHints: {minSizeGigabytes: 100}\n", "")
+	edit("install-config.yaml", "replicas: 3", "replicas: 2", "replicas: 1", "replicas: 0")
+	_, _, err = image.Read(o)
+	g.Expect(err).To(MatchError("agent-config.yaml, document 1, line 5: rendezvousIP is 192.0.2.99, which no host has: write one of 192.0.2.10, 192.0.2.11"))
 }
 
 // TestTheRendezvousHostOfManifests, which name none.

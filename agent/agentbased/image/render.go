@@ -2,6 +2,7 @@ package image
 
 import (
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/ironflow/ironflow/agent/agentbased/places"
@@ -13,7 +14,7 @@ import (
 
 // Ignition is the live system's config.
 func (p *Plan) Ignition(id Identity) ([]byte, error) {
-	c := ignition.HostConfig{Registries: p.registries, CABundle: p.caBundle}
+	c := ignition.HostConfig{Registries: p.registries, CABundle: p.trusted()}
 	var err error
 	if p.Set == nil {
 		c.Files = p.factory()
@@ -35,6 +36,19 @@ func (p *Plan) Ignition(id Identity) ([]byte, error) {
 	return ignition.Build(c)
 }
 
+// trusted are the certificates that the live system trusts besides its own: the folder's and
+// the infra-env's.
+func (p *Plan) trusted() string {
+	if p.Set == nil || p.Set.InfraEnv == nil || p.Set.InfraEnv.Spec.AdditionalTrustBundle == "" {
+		return p.caBundle
+	}
+	own := p.caBundle
+	if own != "" && !strings.HasSuffix(own, "\n") {
+		own += "\n"
+	}
+	return own + p.Set.InfraEnv.Spec.AdditionalTrustBundle
+}
+
 // factory are the files of an appliance that waits for its settings.
 func (p *Plan) factory() []ignition.Placed {
 	content := map[string]string{
@@ -53,12 +67,6 @@ func (p *Plan) live(c *ignition.HostConfig) {
 	s := p.Set.InfraEnv.Spec
 	c.SSHKeys, c.PullSecret = keys(s.SSHAuthorizedKey), ignition.Secret(p.Set.PullSecret)
 	c.NTPServers = append(append(c.NTPServers, s.NTPSources...), s.AdditionalNTPSources...)
-	if s.AdditionalTrustBundle != "" {
-		if c.CABundle != "" && c.CABundle[len(c.CABundle)-1] != '\n' {
-			c.CABundle += "\n"
-		}
-		c.CABundle += s.AdditionalTrustBundle
-	}
 	if s.IgnitionConfigOverride != "" {
 		c.Override = []byte(s.IgnitionConfigOverride)
 	}

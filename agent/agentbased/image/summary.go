@@ -117,10 +117,11 @@ func (s Summary) Text(w io.Writer) error {
 		line("settings", "none: they come with a config image")
 		return nil
 	}
-	line("cluster", fmt.Sprintf("%s: %d masters, %d arbiters, %d workers", s.Cluster, s.Masters, s.Arbiters, s.Workers))
+	line("cluster", s.Cluster+": "+s.counts())
 	line("hub", s.HubURL)
 	fmt.Fprintln(w)
-	table := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	var rows strings.Builder
+	table := tabwriter.NewWriter(&rows, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(table, "HOST\tROLE\tMAC ADDRESSES\tADDRESSES\tROOT DEVICE\tNETWORK\tRENDEZVOUS")
 	for _, h := range s.Hosts {
 		rendezvous := ""
@@ -132,6 +133,9 @@ func (s Summary) Text(w io.Writer) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
+	for row := range strings.Lines(rows.String()) {
+		fmt.Fprintln(w, strings.TrimRight(row, " \n"))
+	}
 	if s.Others > 0 {
 		fmt.Fprintf(w, "and %d more, which are not described: addresses by DHCP, roles and disks chosen by the hub\n", s.Others)
 	}
@@ -139,6 +143,23 @@ func (s Summary) Text(w io.Writer) error {
 		fmt.Fprintf(w, "none of these hosts is known to have %s: the one that gets it from the network is the hub\n", s.Rendezvous)
 	}
 	return nil
+}
+
+// counts are the hosts of each role that there are.
+func (s Summary) counts() string {
+	var words []string
+	for _, role := range []struct {
+		name string
+		n    int
+	}{{"master", s.Masters}, {"arbiter", s.Arbiters}, {"worker", s.Workers}} {
+		switch {
+		case role.n == 1:
+			words = append(words, "1 "+role.name)
+		case role.n > 1:
+			words = append(words, fmt.Sprintf("%d %ss", role.n, role.name))
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // known tells whether a host is known to be the rendezvous host.

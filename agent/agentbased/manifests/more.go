@@ -1,5 +1,7 @@
 package manifests
 
+import "slices"
+
 // Draft is what has been read when the checks of this package are done, for those who check
 // more: what they tell comes with the rest, at once. What could not be read is nil, or as
 // far as it could be read, so nothing in it is to be relied on.
@@ -12,8 +14,9 @@ type Draft struct {
 	// Where the parts were read; Networks is in the order of the set's.
 	InstallAt, AgentAt, DeploymentAt, ClusterInstallAt, ImageSetAt, InfraEnvAt Document
 	NetworksAt                                                                 []Document
-	// Wanted is how many hosts are asked for.
+	// Wanted is how many hosts are asked for, VIPs are the virtual addresses of API and ingress.
 	Wanted Requirements
+	VIPs   []string
 
 	report *report
 }
@@ -45,6 +48,8 @@ func (r *reader) draft() *Draft {
 	}
 	if r.set.AgentClusterInstall != nil {
 		out.Wanted = r.set.AgentClusterInstall.Spec.ProvisionRequirements
+		api, ingress := r.set.AgentClusterInstall.VIPs()
+		out.VIPs = slices.Concat(api, ingress)
 	}
 	return out
 }
@@ -56,6 +61,7 @@ func (c *configReader) draft() *Draft {
 	if c.installAt != nil {
 		out.Install = &c.install
 	}
+	out.VIPs = slices.Concat(c.vips()...)
 	if c.agentAt != nil {
 		out.Agent = &c.agent
 	}

@@ -18,6 +18,9 @@ const (
 	// PasswordSet, when it is there, says that the appliance has set the password of
 	// the user core.
 	PasswordSet = Assisted + "/appliance-override-password-set"
+	// ClusterCertificates holds certificates of the cluster that were made with the image, so
+	// that its kubeconfig is there before the cluster.
+	ClusterCertificates = "/opt/agent/tls"
 	// PasswordHash holds a hash of that password, as /etc/shadow has it.
 	PasswordHash = "/opt/agent/tls/kubeadmin-password.hash" //nolint:gosec // a path
 	// ConfigImageLabel is the label of the medium with a config image.

@@ -9,7 +9,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,11 +29,13 @@ type settings struct {
 	workflow, format               string
 	release, rendezvous, artifacts string
 	lenient, dryRun, json          bool
+
+	kubernetes image.Authorities
 }
 
-// New makes the command.
-func New() *cobra.Command {
-	var s settings
+// New makes the command. Certificates of a plain Kubernetes are made by kubernetes.
+func New(kubernetes image.Authorities) *cobra.Command {
+	s := settings{kubernetes: kubernetes}
 	cmd := &cobra.Command{
 		Use:   "create --dir DIR [flags]",
 		Short: "Make the image that all hosts of an agent-based installation boot, or the config image of an appliance",
@@ -89,7 +93,7 @@ func (s *settings) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := s.tell(plan, stdout); err != nil || s.dryRun {
 		return err
 	}
-	return s.build(plan, medium, programs, stdout)
+	return s.build(ctx, plan, medium, programs, stdout)
 }
 
 // tell prints what each host will be.
@@ -126,6 +130,9 @@ func (s *settings) medium(ctx context.Context, o *image.Options) *media.Medium {
 		problem(o, "--base-image", "has none that fits: %v", err)
 		return nil
 	}
+	if customized, err := image.Customized(m.Media()); err != nil || customized {
+		problem(o, "--base-image", "is customized already, by a program like this one: give the medium as it was released, or make one by ironflow images reset")
+	}
 	o.Arch = m.Arch
 	o.Live.Nmstatectl, o.Live.Why = m.Nmstatectl()
 	return m
@@ -152,8 +159,8 @@ func (s *settings) hostPrograms(o *image.Options, m *media.Medium) string {
 }
 
 // build writes the image. The programs' archive is needed for as long as that takes.
-func (s *settings) build(plan *image.Plan, m *media.Medium, programs string, stdout io.Writer) error {
-	id, err := image.LoadIdentity(s.out)
+func (s *settings) build(ctx context.Context, plan *image.Plan, m *media.Medium, programs string, stdout io.Writer) error {
+	id, err := image.LoadIdentity(plan, s.kubernetes, s.out, time.Now())
 	if err != nil {
 		return err
 	}
@@ -170,7 +177,7 @@ func (s *settings) build(plan *image.Plan, m *media.Medium, programs string, std
 		}
 		base = image.Base{Arch: m.Arch, Media: m.Media(), Programs: archives.ForArch(m.Arch)}
 	}
-	made, err := image.Build(plan, id, base, s.out)
+	made, err := image.Build(ctx, plan, id, base, s.out)
 	if err != nil {
 		return fmt.Errorf("make the image: %w", err)
 	}
@@ -185,10 +192,25 @@ func (s *settings) build(plan *image.Plan, m *media.Medium, programs string, std
 		}
 		fmt.Fprintf(stdout, "%s (%d bytes%s)\n", filepath.Join(s.out, a.Name), a.Size, note)
 	}
-	if plan.Set == nil {
-		return nil
-	}
-	_, err = fmt.Fprintf(stdout, "\nBoot the hosts, and follow them by:\n  ironflow agent-image wait-for install-complete --url %s --token-file %s\n",
-		strings.TrimSuffix(plan.HubURL(), "/"), filepath.Join(s.out, image.WatcherToken))
+	_, err = fmt.Fprintln(stdout, "\n"+s.next(plan, made))
 	return err
+}
+
+// next is what a person does with the image.
+func (s *settings) next(plan *image.Plan, made []image.Artifact) string {
+	steps := map[image.Format]string{
+		image.ISO:         "Boot all hosts from the ISO",
+		image.MinimalISO:  "Serve the folder boot-artifacts at " + plan.BootArtifactsURL + ", and boot all hosts from the ISO",
+		image.PXE:         "Serve the folder boot-artifacts at " + plan.BootArtifactsURL + ", to these hosts alone, and have them load the iPXE script",
+		image.ConfigImage: "Attach the config image to each host that runs the appliance",
+	}
+	step := steps[plan.Format]
+	if plan.Set == nil {
+		return step + "; they wait for a config image of the same release."
+	}
+	wait := fmt.Sprintf("ironflow agent-image wait-for install-complete --url %s --token-file %s", strings.TrimSuffix(plan.HubURL(), "/"), filepath.Join(s.out, image.WatcherToken))
+	if kubeconfig := filepath.Join(s.out, image.Kubeconfig); slices.ContainsFunc(made, func(a image.Artifact) bool { return a.Name == image.Kubeconfig }) {
+		wait += " --kubeconfig " + kubeconfig
+	}
+	return step + ", and follow them by:\n  " + wait
 }

@@ -20,7 +20,7 @@ import (
 func create(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, told bytes.Buffer
-	cmd := command.New()
+	cmd := command.New(image.Authorities{})
 	cmd.SilenceUsage, cmd.SilenceErrors = true, true
 	cmd.SetOut(&out)
 	cmd.SetErr(&told)
@@ -53,7 +53,7 @@ func TestAnImageIsMade(t *testing.T) {
 	iso := filepath.Join(dir, "agent.x86_64.iso")
 	g.Expect(out).To(And(
 		ContainSubstring("master-0  master "), ContainSubstring(iso+" ("), ContainSubstring(", holds secrets)\n"),
-		HaveSuffix("wait-for install-complete --url http://192.0.2.10:8090 --token-file "+filepath.Join(dir, "auth/watcher-token")+"\n")))
+		HaveSuffix("wait-for install-complete --url http://192.0.2.10:8090 --token-file "+filepath.Join(dir, "auth/watcher-token")+" --kubeconfig "+filepath.Join(dir, "auth/kubeconfig")+"\n")))
 	f, err := os.Open(iso)
 	g.Expect(err).NotTo(HaveOccurred())
 	defer f.Close()
@@ -67,6 +67,8 @@ func TestAnImageIsMade(t *testing.T) {
 	first, err := os.ReadFile(iso)
 	g.Expect(err).NotTo(HaveOccurred())
 
+	_, _, err = create(t, append(flags, "--base-image", iso)...)
+	g.Expect(err).To(MatchError(ContainSubstring("--base-image: is customized already")), "an image is no base image")
 	_, _, err = create(t, flags...)
 	g.Expect(err).NotTo(HaveOccurred())
 	second, err := os.ReadFile(iso)
@@ -124,7 +126,7 @@ func TestAFactoryImage(t *testing.T) {
 	dir, flags := input(t)
 	out, _, err := create(t, append(flags, "--workflow", "appliance")...)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(out).To(And(ContainSubstring("settings    none: they come with a config image\n"), Not(ContainSubstring("wait-for"))))
+	g.Expect(out).To(And(ContainSubstring("settings    none: they come with a config image\n"), HaveSuffix("\nBoot all hosts from the ISO; they wait for a config image of the same release.\n")))
 	g.Expect(filepath.Join(dir, "agent.x86_64.iso")).To(BeARegularFile())
 	g.Expect(filepath.Join(dir, "auth")).NotTo(BeADirectory(), "there is nothing to sign")
 }
