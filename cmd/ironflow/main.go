@@ -49,13 +49,6 @@ func newCommand() *cobra.Command {
 	return root
 }
 
-// newAgentImageCommand is what is done from outside for a cluster that installs itself.
-func newAgentImageCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "agent-image", Short: "Install a cluster whose hosts boot one image and need no hub outside"}
-	cmd.AddCommand(command.New())
-	return cmd
-}
-
 func newRunCommand() *cobra.Command {
 	var s settings
 	cmd := &cobra.Command{

@@ -1,8 +1,9 @@
 // Package hostprograms lets the host agent and the deploy step's program ride
 // inside every live image, so that a host at the end of a thin line fetches
-// nothing for them.
+// nothing for them. Images of a cluster that installs itself have the hub's
+// program beside them.
 //
-// Both programs, and a small unit that hands them to the live system before the
+// The programs, and a small unit that hands them to the live system before the
 // initrd is left, make one initramfs archive per architecture. All hosts share
 // it: it lies in one file, behind each host's own archive of a few KiB. The main
 // type is [Archives].
@@ -33,12 +34,15 @@ var unit []byte
 //go:embed initrd/hand-on.sh
 var script []byte
 
-// names are the programs, in the order in which they lie in the archive.
-var names = [...]string{path.Base(hostfile.AgentBinary), path.Base(hostfile.StepBinary)}
+// names are the programs of every image, in the order in which they lie in the archive.
+var names = []string{path.Base(hostfile.AgentBinary), path.Base(hostfile.StepBinary)}
 
-// archive packs the programs' contents, in the order of names. The same programs
+// Hub is the hub's program, for [Open].
+const Hub = "ironflow"
+
+// archive packs the programs' contents, in the order of their names. The same programs
 // give the same bytes, padded to [embedarea.Alignment].
-func archive(programs [len(names)][]byte) ([]byte, error) {
+func archive(names []string, programs [][]byte) ([]byte, error) {
 	var out bytes.Buffer
 	z := gzip.NewWriter(&out)
 	w := cpio.NewWriter(z)

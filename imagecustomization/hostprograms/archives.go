@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
@@ -18,16 +20,18 @@ import (
 // Archives holds one archive for each architecture that there are programs for.
 // It is immutable and safe for any number of users.
 type Archives struct {
+	names  []string
 	byArch map[string]*file
 }
 
 // Open makes the archives of the programs in dir: dir/ironflow-agent and
 // dir/ironflow-step for this machine's own architecture, dir/ARCH/… for others,
 // e.g. dir/aarch64/ironflow-agent. The archives are kept in the folder cache,
-// which is made if need be. A folder with one program and not the other is an
-// error; one with neither gives no archive for that architecture.
-func Open(dir, cache string) (*Archives, error) {
-	a := &Archives{byArch: map[string]*file{}}
+// which is made if need be. Further programs, such as [Hub], lie beside these. A
+// folder with one program and not the other is an error; one with none gives no
+// archive for that architecture.
+func Open(dir, cache string, further ...string) (*Archives, error) {
+	a := &Archives{byArch: map[string]*file{}, names: slices.Concat(names, further)}
 	if err := os.MkdirAll(cache, 0o700); err != nil {
 		return nil, fmt.Errorf("folder for the host programs' archives: %w", err)
 	}
@@ -44,8 +48,32 @@ func Open(dir, cache string) (*Archives, error) {
 
 // Present tells whether dir holds the programs of this machine's architecture.
 func Present(dir string) bool {
-	programs, err := read(dir)
+	programs, err := read(dir, names)
 	return err == nil && programs != nil
+}
+
+// Complete tells what is missing for [Open] to make an archive for the architecture, without
+// making it; nil for nothing.
+func Complete(dir, arch string, further ...string) error {
+	arch, all := media.NormalArch(arch), slices.Concat(names, further)
+	places := []string{filepath.Join(dir, arch)}
+	if arch == media.NormalArch(runtime.GOARCH) {
+		places = append(places, dir)
+	}
+	for _, place := range places {
+		missing := slices.DeleteFunc(slices.Clone(all), func(name string) bool {
+			_, err := os.Stat(filepath.Join(place, name))
+			return err == nil
+		})
+		switch len(missing) {
+		case 0:
+			return nil
+		case len(all):
+		default:
+			return fmt.Errorf("%s lacks %s: put all of %v there", place, strings.Join(missing, ", "), all)
+		}
+	}
+	return fmt.Errorf("%s has none of %v for %s: put them there", strings.Join(places, " or "), all, arch)
 }
 
 // Architectures returns how many architectures have an archive.
@@ -62,11 +90,11 @@ func (a *Archives) ForArch(arch string) []overlay.Source {
 }
 
 func (a *Archives) add(arch, dir, cache string) error {
-	programs, err := read(dir)
+	programs, err := read(dir, a.names)
 	if err != nil || programs == nil {
 		return err
 	}
-	f, err := keep(arch, *programs, cache)
+	f, err := keep(arch, a.names, programs, cache)
 	if err != nil {
 		return fmt.Errorf("archive of the host programs for %s: %w", arch, err)
 	}
@@ -75,8 +103,8 @@ func (a *Archives) add(arch, dir, cache string) error {
 }
 
 // read returns the programs in dir, nil when there are none.
-func read(dir string) (*[len(names)][]byte, error) {
-	var programs [len(names)][]byte
+func read(dir string, names []string) ([][]byte, error) {
+	programs := make([][]byte, len(names))
 	missing := 0
 	for i, name := range names {
 		var err error
@@ -90,7 +118,7 @@ func read(dir string) (*[len(names)][]byte, error) {
 	}
 	switch missing {
 	case 0:
-		return &programs, nil
+		return programs, nil
 	case len(names):
 		return nil, nil
 	default:
@@ -100,9 +128,9 @@ func read(dir string) (*[len(names)][]byte, error) {
 
 // keep makes the archive unless the cache has it from the same programs, and
 // opens it.
-func keep(arch string, programs [len(names)][]byte, cache string) (*file, error) {
+func keep(arch string, names []string, programs [][]byte, cache string) (*file, error) {
 	of := sha256.New()
-	for _, part := range append(programs[:], unit, script) {
+	for _, part := range slices.Concat(programs, [][]byte{unit, script}) {
 		sum := sha256.Sum256(part)
 		of.Write(sum[:])
 	}
@@ -110,7 +138,7 @@ func keep(arch string, programs [len(names)][]byte, cache string) (*file, error)
 	if f, err := openFile(path); err == nil {
 		return f, nil
 	}
-	packed, err := archive(programs)
+	packed, err := archive(names, programs)
 	if err != nil {
 		return nil, err
 	}

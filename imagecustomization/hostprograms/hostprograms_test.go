@@ -96,6 +96,35 @@ func TestWhatCannotRide(t *testing.T) {
 	g.Expect(none.ForArch(media.NormalArch(runtime.GOARCH))).To(BeEmpty())
 }
 
+// TestTheHubsProgramRidesWhereItIsWanted: in images of clusters that install themselves.
+func TestTheHubsProgramRidesWhereItIsWanted(t *testing.T) {
+	g := NewWithT(t)
+	dir, arch := t.TempDir(), media.NormalArch(runtime.GOARCH)
+	g.Expect(hostprograms.Complete(dir, arch, hostprograms.Hub)).To(MatchError(And(
+		ContainSubstring("has none of [ironflow-agent ironflow-step ironflow] for "+arch), ContainSubstring(filepath.Join(dir, arch)))))
+	programs(t, dir, "own")
+	g.Expect(hostprograms.Complete(dir, arch)).To(Succeed())
+	g.Expect(hostprograms.Complete(dir, "s390x")).NotTo(Succeed())
+	g.Expect(hostprograms.Complete(dir, arch, hostprograms.Hub)).To(MatchError(dir + " lacks ironflow: put all of [ironflow-agent ironflow-step ironflow] there"))
+	g.Expect(os.WriteFile(filepath.Join(dir, "ironflow"), []byte("own ironflow"), 0o755)).To(Succeed())
+	g.Expect(hostprograms.Complete(dir, arch, hostprograms.Hub)).To(Succeed())
+	cache := t.TempDir()
+	with, err := hostprograms.Open(dir, cache, hostprograms.Hub)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(members(t, with, arch)).To(HaveKeyWithValue("usr/lib/ironflow/ironflow", "own ironflow"))
+	without, err := hostprograms.Open(dir, cache)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(members(t, without, arch)).NotTo(HaveKey("usr/lib/ironflow/ironflow"))
+
+	from, root, run := t.TempDir(), t.TempDir(), t.TempDir()
+	programs(t, from, "own")
+	g.Expect(os.WriteFile(filepath.Join(from, "ironflow"), []byte("own ironflow"), 0o755)).To(Succeed())
+	out, err := exec.CommandContext(t.Context(), "sh", "initrd/hand-on.sh", from, root, run).CombinedOutput()
+	g.Expect(err).NotTo(HaveOccurred(), string(out))
+	g.Expect(os.ReadFile(filepath.Join(root, "usr/local/bin/ironflow"))).To(BeEquivalentTo("own ironflow"))
+	g.Expect(os.ReadFile(filepath.Join(run, "tmpfiles.d/ironflow-programs.conf"))).To(ContainSubstring("z /usr/local/bin/ironflow 0755 root root -\n"))
+}
+
 func TestHandOn(t *testing.T) {
 	for name, c := range map[string]struct {
 		link string // what /usr/local points to, "" for a folder

@@ -13,7 +13,14 @@ import (
 	"github.com/ironflow/ironflow/api/hostfile"
 )
 
-const authFile = "/etc/authfile.json"
+// Files of the live system that its programs are told of.
+const (
+	// RegistriesPath is [HostConfig.Registries], CABundlePath is [HostConfig.CABundle].
+	RegistriesPath = "/etc/containers/registries.conf"
+	CABundlePath   = "/etc/pki/ca-trust/source/anchors/ca.crt"
+
+	authFile = "/etc/authfile.json"
+)
 
 // base is the first layer: the live system's settings and the host agent.
 func (c HostConfig) base() *layer {
@@ -21,10 +28,10 @@ func (c HostConfig) base() *layer {
 	c.network(l)
 	c.storage(l)
 	if c.Registries != "" {
-		l.file("/etc/containers/registries.conf", 0o644, c.Registries)
+		l.file(RegistriesPath, 0o644, c.Registries)
 	}
 	if c.CABundle != "" {
-		l.file("/etc/pki/ca-trust/source/anchors/ca.crt", 0o644, c.CABundle)
+		l.file(CABundlePath, 0o644, c.CABundle)
 	}
 	if c.PullSecret != "" {
 		l.file(authFile, 0o600, string(c.PullSecret))
@@ -45,6 +52,12 @@ func (c HostConfig) base() *layer {
 	}
 	if c.Agent != nil {
 		c.agent(l)
+	}
+	for _, f := range c.Files {
+		l.file(f.Path, f.Mode, string(f.Data))
+	}
+	for _, u := range c.Units {
+		l.unit(u.Name, u.Enabled, u.Content)
 	}
 	return l
 }

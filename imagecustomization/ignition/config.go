@@ -58,8 +58,30 @@ type HostConfig struct {
 	Nmstate []Nmstate
 	// Hostname is the name of the host, whatever the network says; empty for none.
 	Hostname string
+	// Files and Units are what somebody else has rendered for this live system, such as
+	// those of a cluster that installs itself.
+	Files []Placed
+	Units []Unit
 	// Override is the user's Ignition config of any 3.x version; it wins.
 	Override json.RawMessage
+}
+
+// Placed is a file of the live system.
+type Placed struct {
+	// Path is absolute.
+	Path string
+	// Mode holds the permission bits.
+	Mode int
+	// Data is the content, which may be secret.
+	Data Secret
+}
+
+// Unit is a unit of the live system's systemd.
+type Unit struct {
+	Name string
+	// Enabled tells whether it starts by itself.
+	Enabled bool
+	Content string
 }
 
 // IPA says how ironic-python-agent runs and which Ironic it talks to.

@@ -1,6 +1,7 @@
 package ignition
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -51,7 +52,7 @@ func (c HostConfig) storage(l *layer) {
 // listers are the units of this image that list disks.
 func (c HostConfig) listers() string {
 	var units []string
-	if c.Agent != nil {
+	if c.Agent != nil || slices.ContainsFunc(c.Units, func(u Unit) bool { return u.Name == hostfile.AgentUnit }) {
 		units = append(units, hostfile.AgentUnit)
 	}
 	if c.IPA != nil {

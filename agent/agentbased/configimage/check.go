@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/ironflow/ironflow/agent/agentbased/places"
+	"github.com/ironflow/ironflow/api/hostfile"
 )
 
 // List says which files a config image brings: files that must be there, and folders, with
@@ -28,7 +29,7 @@ var DefaultList = List{
 	places.Manifests + "/infraenv.yaml",
 	places.Manifests + "/pull-secret.yaml",
 	places.Manifests + "/", places.ExtraManifests + "/", places.Networks + "/", places.Hostnames + "/",
-	places.Assisted + "/hostconfig/", places.ServiceSettings + "/", "/opt/agent/tls/", "/usr/local/share/start-cluster/",
+	places.Assisted + "/hostconfig/", places.ServiceSettings + "/", "/opt/agent/tls/", "/usr/local/share/start-cluster/", hostfile.ConfigDir + "/",
 }
 
 // ParseList reads a list. A name without a slash at its end is a folder if its last part

@@ -10,8 +10,8 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/iso"
 )
 
-// archiveName is the archive's on the medium.
-const archiveName = "config.gz"
+// ArchiveName is the archive's on the medium.
+const ArchiveName = "config.gz"
 
 // maxArchive bounds the compressed archive.
 const maxArchive = 64 << 20
@@ -35,16 +35,16 @@ func ReadMedium(device string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the medium cannot be read: %w", err)
 	}
-	file := layout.File(archiveName)
+	file := layout.File(ArchiveName)
 	switch {
 	case file == nil:
-		return nil, fmt.Errorf("there is no file %s on the medium", archiveName)
+		return nil, fmt.Errorf("there is no file %s on the medium", ArchiveName)
 	case file.Size > maxArchive:
-		return nil, fmt.Errorf("%s has %d bytes, at most %d are read", archiveName, file.Size, maxArchive)
+		return nil, fmt.Errorf("%s has %d bytes, at most %d are read", ArchiveName, file.Size, maxArchive)
 	}
 	var raw bytes.Buffer
 	if _, err := io.Copy(&raw, io.NewSectionReader(f, file.Offset, file.Size)); err != nil {
-		return nil, fmt.Errorf("read %s of the medium: %w", archiveName, err)
+		return nil, fmt.Errorf("read %s of the medium: %w", ArchiveName, err)
 	}
 	return raw.Bytes(), nil
 }

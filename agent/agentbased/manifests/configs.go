@@ -136,6 +136,9 @@ func ReadConfigs(files Configs, o Options) (*Installation, []Problem, error) {
 		r.add(Problem{File: files.InstallConfig, Text: fmt.Sprintf("cannot be installed: the release image: %v", err)})
 	}
 	r.extra(files.ExtraManifests)
+	if o.More != nil {
+		o.More(c.draft())
+	}
 	warnings, err := r.result()
 	if err != nil {
 		return nil, warnings, err

@@ -57,6 +57,8 @@ type Set struct {
 type Options struct {
 	// Lenient makes warnings of fields that nothing would be done with.
 	Lenient bool
+	// More checks what this package does not; nil for nothing.
+	More func(*Draft)
 }
 
 // reader reads one set of files.
@@ -85,6 +87,9 @@ func Read(files Files, o Options) (*Set, []Problem, error) {
 	r.extra(files.ExtraManifests)
 	r.hosts(files.HostConfig)
 	r.check()
+	if o.More != nil {
+		o.More(r.draft())
+	}
 	warnings, err := r.result()
 	if err != nil {
 		return nil, warnings, err

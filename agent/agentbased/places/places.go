@@ -18,6 +18,9 @@ const (
 	// PasswordSet, when it is there, says that the appliance has set the password of
 	// the user core.
 	PasswordSet = Assisted + "/appliance-override-password-set"
+	// ClusterCertificates holds certificates of the cluster that were made with the image, so
+	// that its kubeconfig is there before the cluster.
+	ClusterCertificates = "/opt/agent/tls"
 	// PasswordHash holds a hash of that password, as /etc/shadow has it.
 	PasswordHash = "/opt/agent/tls/kubeadmin-password.hash" //nolint:gosec // a path
 	// ConfigImageLabel is the label of the medium with a config image.
@@ -38,6 +41,9 @@ const (
 	Hostnames = Assisted + "/hostnames"
 	// ServiceSettings holds environment files of the hub and its clients.
 	ServiceSettings = "/usr/local/share/assisted-service"
+	// HubSettings is an environment file of settings of the hub that somebody has added to
+	// the image.
+	HubSettings = ServiceSettings + "/hub.env"
 	// StartCluster is an environment file: REQUIRED_MASTER_NODES and the like.
 	StartCluster = "/usr/local/share/start-cluster/start-cluster.env"
 )

@@ -144,6 +144,7 @@ func hub(o Options) []Unit {
 			After: []string{nodeZero, pod, database}, BindsTo: []string{pod}, WantedBy: multiUser,
 			Service: daemon(
 				"EnvironmentFile="+places.ServiceSettings+"/assisted-service.env", "EnvironmentFile=-"+places.ServiceSettings+"/images.env",
+				"EnvironmentFile=-"+places.HubSettings,
 				"EnvironmentFile="+places.RendezvousHost, "EnvironmentFile="+places.NodeZero,
 				"ExecStart="+HubBinary+" "+strings.Join(arguments, " "),
 			),

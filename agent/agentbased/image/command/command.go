@@ -1,0 +1,216 @@
+// Package command is the command line of making images for an agent-based installation:
+// flags, the base image, the host's programs, and what is printed. What an image is made of
+// is package image's.
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironflow/ironflow/agent/agentbased/image"
+	"github.com/ironflow/ironflow/agent/agentbased/manifests"
+	"github.com/ironflow/ironflow/agent/agentbased/units"
+	"github.com/ironflow/ironflow/imagecustomization/hostprograms"
+	"github.com/ironflow/ironflow/imagecustomization/media"
+	"github.com/ironflow/ironflow/imagecustomization/network"
+)
+
+// settings are the flags of create.
+type settings struct {
+	dir, out, base, arch, programs string
+	workflow, format               string
+	release, rendezvous, artifacts string
+	lenient, dryRun, json          bool
+
+	kubernetes image.Authorities
+}
+
+// New makes the command. Certificates of a plain Kubernetes are made by kubernetes.
+func New(kubernetes image.Authorities) *cobra.Command {
+	s := settings{kubernetes: kubernetes}
+	cmd := &cobra.Command{
+		Use:   "create --dir DIR [flags]",
+		Short: "Make the image that all hosts of an agent-based installation boot, or the config image of an appliance",
+		Long: "Make the image that all hosts of an agent-based installation boot, or the config image of an appliance.\n\n" +
+			"DIR has install-config.yaml and agent-config.yaml, or the folder cluster-manifests; besides, if wanted, the folders\n" +
+			"openshift (extra manifests), hostconfig (folders of hosts, beside cluster-manifests) and mirror (registries.conf,\n" +
+			"ca-bundle.crt), and hub.env (further settings of the hub). All of it is checked before anything is written.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&s.dir, "dir", "", "folder with the input (required)")
+	flags.StringVar(&s.out, "output-dir", "", "folder to write to; empty for the same")
+	flags.StringVar(&s.base, "base-image", "", "live ISO of CoreOS, or a folder of them; not for a config image")
+	flags.StringVar(&s.arch, "arch", "", "architecture of the hosts, where the base images are of several")
+	flags.StringVar(&s.programs, "host-programs", "", "folder with ironflow, ironflow-agent and ironflow-step for the hosts, below folders such as aarch64 for other architectures; empty for the folder of this program")
+	flags.StringVar(&s.workflow, "workflow", string(units.Automated), "automated, or appliance for a factory image whose settings come with a config image")
+	flags.StringVar(&s.format, "format", "", "iso, minimal-iso, pxe-files or config-image; empty for what the input asks for")
+	flags.StringVar(&s.release, "release-image", "", "release to install, where no manifest names it")
+	flags.StringVar(&s.rendezvous, "rendezvous-ip", "", "address of the host that is the hub, where no file names it; empty for the first static one")
+	flags.StringVar(&s.artifacts, "boot-artifacts-url", "", "URL of the folder that the files of boot-artifacts will be served from, where no file names it")
+	flags.BoolVar(&s.lenient, "lenient", false, "warn of fields that nothing is done with, instead of refusing them")
+	flags.BoolVar(&s.dryRun, "dry-run", false, "check everything and say what each host will be; write nothing")
+	flags.BoolVar(&s.json, "json", false, "print what each host will be as JSON")
+	if err := cmd.MarkFlagRequired("dir"); err != nil {
+		panic(err) //nolint:forbidigo // the flag was added above
+	}
+	return cmd
+}
+
+func (s *settings) run(ctx context.Context, stdout, stderr io.Writer) error {
+	if s.out == "" {
+		s.out = s.dir
+	}
+	dir, err := filepath.Abs(s.dir)
+	if err != nil {
+		return err
+	}
+	o := image.Options{
+		Dir: dir, Workflow: units.Workflow(s.workflow), Format: image.Format(s.format),
+		ReleaseImage: s.release, RendezvousIP: s.rendezvous, BootArtifactsURL: s.artifacts, Lenient: s.lenient,
+		Live: network.Live{Nmstatectl: true},
+	}
+	medium := s.medium(ctx, &o)
+	programs := s.hostPrograms(&o, medium)
+	plan, warnings, err := image.Read(o)
+	for _, w := range warnings {
+		fmt.Fprintln(stderr, "warning:", w)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.tell(plan, stdout); err != nil || s.dryRun {
+		return err
+	}
+	return s.build(ctx, plan, medium, programs, stdout)
+}
+
+// tell prints what each host will be.
+func (s *settings) tell(plan *image.Plan, w io.Writer) error {
+	if s.json {
+		return plan.Summary().JSON(w)
+	}
+	return plan.Summary().Text(w)
+}
+
+func problem(o *image.Options, flag, format string, args ...any) {
+	o.Problems = append(o.Problems, manifests.Problem{File: flag, Text: fmt.Sprintf(format, args...)})
+}
+
+// medium opens the base image; nil where there is none to be used, which has been told.
+func (s *settings) medium(ctx context.Context, o *image.Options) *media.Medium {
+	switch {
+	case o.Format == image.ConfigImage:
+		if s.base != "" {
+			problem(o, "--base-image", "is given, and a config image has no system: leave it away")
+		}
+		return nil
+	case s.base == "":
+		problem(o, "--base-image", "is not given: write the path of a live ISO of CoreOS")
+		return nil
+	}
+	registry, err := media.Open(ctx, s.base, media.Options{})
+	if err != nil {
+		problem(o, "--base-image", "cannot be used: %v", err)
+		return nil
+	}
+	m, err := registry.Select(ctx, s.arch, "")
+	if err != nil {
+		problem(o, "--base-image", "has none that fits: %v", err)
+		return nil
+	}
+	if customized, err := image.Customized(m.Media()); err != nil || customized {
+		problem(o, "--base-image", "is customized already, by a program like this one: give the medium as it was released, or make one by ironflow images reset")
+	}
+	o.Arch = m.Arch
+	o.Live.Nmstatectl, o.Live.Why = m.Nmstatectl()
+	return m
+}
+
+// hostPrograms is the folder of the programs that the base image's hosts need.
+func (s *settings) hostPrograms(o *image.Options, m *media.Medium) string {
+	if m == nil {
+		return ""
+	}
+	dir := s.programs
+	if dir == "" {
+		self, err := os.Executable()
+		if err != nil {
+			problem(o, "--host-programs", "is not given, and this program's folder is not known: %v", err)
+			return ""
+		}
+		dir = filepath.Dir(self)
+	}
+	if err := hostprograms.Complete(dir, m.Arch, hostprograms.Hub); err != nil {
+		problem(o, "--host-programs", "cannot be used: %v", err)
+	}
+	return dir
+}
+
+// build writes the image. The programs' archive is needed for as long as that takes.
+func (s *settings) build(ctx context.Context, plan *image.Plan, m *media.Medium, programs string, stdout io.Writer) error {
+	id, err := image.LoadIdentity(plan, s.kubernetes, s.out, time.Now())
+	if err != nil {
+		return err
+	}
+	var base image.Base
+	if m != nil {
+		cache, err := os.MkdirTemp("", "agent-image-*")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(cache)
+		archives, err := hostprograms.Open(programs, cache, hostprograms.Hub)
+		if err != nil {
+			return err
+		}
+		base = image.Base{Arch: m.Arch, Media: m.Media(), Programs: archives.ForArch(m.Arch)}
+	}
+	made, err := image.Build(ctx, plan, id, base, s.out)
+	if err != nil {
+		return fmt.Errorf("make the image: %w", err)
+	}
+	if s.json {
+		return nil
+	}
+	fmt.Fprintln(stdout)
+	for _, a := range made {
+		note := ""
+		if a.Secret {
+			note = ", holds secrets"
+		}
+		fmt.Fprintf(stdout, "%s (%d bytes%s)\n", filepath.Join(s.out, a.Name), a.Size, note)
+	}
+	_, err = fmt.Fprintln(stdout, "\n"+s.next(plan, made))
+	return err
+}
+
+// next is what a person does with the image.
+func (s *settings) next(plan *image.Plan, made []image.Artifact) string {
+	steps := map[image.Format]string{
+		image.ISO:         "Boot all hosts from the ISO",
+		image.MinimalISO:  "Serve the folder boot-artifacts at " + plan.BootArtifactsURL + ", and boot all hosts from the ISO",
+		image.PXE:         "Serve the folder boot-artifacts at " + plan.BootArtifactsURL + ", to these hosts alone, and have them load the iPXE script",
+		image.ConfigImage: "Attach the config image to each host that runs the appliance",
+	}
+	step := steps[plan.Format]
+	if plan.Set == nil {
+		return step + "; they wait for a config image of the same release."
+	}
+	wait := fmt.Sprintf("ironflow agent-image wait-for install-complete --url %s --token-file %s", strings.TrimSuffix(plan.HubURL(), "/"), filepath.Join(s.out, image.WatcherToken))
+	if kubeconfig := filepath.Join(s.out, image.Kubeconfig); slices.ContainsFunc(made, func(a image.Artifact) bool { return a.Name == image.Kubeconfig }) {
+		wait += " --kubeconfig " + kubeconfig
+	}
+	return step + ", and follow them by:\n  " + wait
+}

@@ -1,0 +1,149 @@
+package command_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/agent/agentbased/image"
+	"github.com/ironflow/ironflow/agent/agentbased/image/command"
+	"github.com/ironflow/ironflow/test/liveimage"
+	testmedia "github.com/ironflow/ironflow/test/media"
+)
+
+// create runs the command.
+func create(t *testing.T, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	var out, told bytes.Buffer
+	cmd := command.New(image.Authorities{})
+	cmd.SilenceUsage, cmd.SilenceErrors = true, true
+	cmd.SetOut(&out)
+	cmd.SetErr(&told)
+	cmd.SetArgs(args)
+	err = cmd.ExecuteContext(t.Context())
+	return out.String(), told.String(), err
+}
+
+// input is a folder with a good input, a base image and programs.
+func input(t *testing.T) (dir string, flags []string) {
+	t.Helper()
+	g := NewWithT(t)
+	dir, parts := t.TempDir(), t.TempDir()
+	g.Expect(os.CopyFS(dir, os.DirFS("../testdata/configs"))).To(Succeed())
+	iso := filepath.Join(parts, "live.iso")
+	g.Expect(testmedia.WriteFile(iso, testmedia.Options{RootfsBytes: 1 << 20})).To(Succeed())
+	g.Expect(os.Mkdir(filepath.Join(parts, "x86_64"), 0o755)).To(Succeed())
+	for _, name := range []string{"ironflow", "ironflow-agent", "ironflow-step"} {
+		g.Expect(os.WriteFile(filepath.Join(parts, "x86_64", name), []byte(name), 0o755)).To(Succeed())
+	}
+	return dir, []string{"--dir", dir, "--base-image", iso, "--host-programs", parts, "--release-image", "registry.example/ocp:4.19.3-x86_64"}
+}
+
+func TestAnImageIsMade(t *testing.T) {
+	g := NewWithT(t)
+	dir, flags := input(t)
+	out, told, err := create(t, flags...)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(told).To(BeEmpty())
+	iso := filepath.Join(dir, "agent.x86_64.iso")
+	g.Expect(out).To(And(
+		ContainSubstring("master-0  master "), ContainSubstring(iso+" ("), ContainSubstring(", holds secrets)\n"),
+		HaveSuffix("wait-for install-complete --url http://192.0.2.10:8090 --token-file "+filepath.Join(dir, "auth/watcher-token")+" --kubeconfig "+filepath.Join(dir, "auth/kubeconfig")+"\n")))
+	f, err := os.Open(iso)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer f.Close()
+	info, err := f.Stat()
+	g.Expect(err).NotTo(HaveOccurred())
+	config, err := liveimage.Ignition(f, info.Size())
+	g.Expect(err).NotTo(HaveOccurred())
+	d, err := liveimage.Decode(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(d.Files).To(ContainElement(HaveField("Path", "/etc/assisted/rendezvous-host.env")))
+	first, err := os.ReadFile(iso)
+	g.Expect(err).NotTo(HaveOccurred())
+
+	_, _, err = create(t, append(flags, "--base-image", iso)...)
+	g.Expect(err).To(MatchError(ContainSubstring("--base-image: is customized already")), "an image is no base image")
+	_, _, err = create(t, flags...)
+	g.Expect(err).NotTo(HaveOccurred())
+	second, err := os.ReadFile(iso)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(bytes.Equal(second, first)).To(BeTrue(), "the same input gives the same bytes")
+}
+
+func TestADryRunWritesNothing(t *testing.T) {
+	g := NewWithT(t)
+	dir, flags := input(t)
+	out := filepath.Join(t.TempDir(), "out")
+	text, _, err := create(t, append(flags, "--dry-run", "--json", "--output-dir", out)...)
+	g.Expect(err).NotTo(HaveOccurred())
+	var s image.Summary
+	g.Expect(json.Unmarshal([]byte(text), &s)).To(Succeed())
+	g.Expect(s.Hosts).To(HaveLen(3))
+	g.Expect(s.Hosts[0]).To(Equal(image.HostSummary{
+		Name: "master-0", Role: "master", MACs: []string{"02:00:00:00:00:a1", "02:00:00:00:00:a2"}, Addresses: []string{"192.0.2.10/24"},
+		RootDevice: "deviceName=/dev/sda rotational=false", Network: "translated", Rendezvous: true,
+	}))
+	g.Expect(s.Others).To(Equal(1))
+	g.Expect(out).NotTo(BeADirectory())
+	g.Expect(filepath.Join(dir, "auth")).NotTo(BeADirectory())
+}
+
+// TestAllThatIsWrongWithTheFlags comes with what is wrong in the files, and nothing is written.
+func TestAllThatIsWrongWithTheFlags(t *testing.T) {
+	g := NewWithT(t)
+	dir, flags := input(t)
+	g.Expect(os.WriteFile(filepath.Join(dir, "more.yaml"), []byte("a: b\n"), 0o600)).To(Succeed())
+	empty := t.TempDir()
+	out, told, err := create(t, append(flags, "--base-image", filepath.Join(empty, "none.iso"), "--workflow", "both")...)
+	g.Expect(err).To(MatchError(And(
+		ContainSubstring("3 things are wrong"), ContainSubstring("--base-image: cannot be used: base images: stat "), ContainSubstring("--workflow: is \"both\""), ContainSubstring("more.yaml: is not read"))))
+	g.Expect(out + told).To(BeEmpty())
+
+	_, _, err = create(t, append(flags, "--host-programs", empty, "--arch", "x86_64")...)
+	g.Expect(err).To(MatchError(ContainSubstring("has none of [ironflow-agent ironflow-step ironflow] for x86_64: put them there")))
+	_, _, err = create(t, append(flags, "--arch", "s390x")...)
+	g.Expect(err).To(MatchError(ContainSubstring("--base-image: has none that fits: no base image fits: want architecture \"s390x\"")))
+	_, _, err = create(t, append(flags, "--format", "config-image")...)
+	g.Expect(err).To(MatchError(ContainSubstring("--base-image: is given, and a config image has no system: leave it away")))
+	_, _, err = create(t, "--dir", dir)
+	g.Expect(err).To(MatchError(ContainSubstring("--base-image: is not given: write the path of a live ISO of CoreOS")))
+
+	out, told, err = create(t, append(flags, "--lenient", "--dry-run")...)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(told).To(HavePrefix("warning: more.yaml: is not read: "))
+	g.Expect(out).To(ContainSubstring("master-0"))
+	g.Expect(filepath.Join(dir, "auth")).NotTo(BeADirectory())
+}
+
+func TestAFactoryImage(t *testing.T) {
+	g := NewWithT(t)
+	dir, flags := input(t)
+	out, _, err := create(t, append(flags, "--workflow", "appliance")...)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(out).To(And(ContainSubstring("settings    none: they come with a config image\n"), HaveSuffix("\nBoot all hosts from the ISO; they wait for a config image of the same release.\n")))
+	g.Expect(filepath.Join(dir, "agent.x86_64.iso")).To(BeARegularFile())
+	g.Expect(filepath.Join(dir, "auth")).NotTo(BeADirectory(), "there is nothing to sign")
+}
+
+func TestProgramsOfThisMachineLieInTheFolderItself(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the base image of this test is for x86_64")
+	}
+	g := NewWithT(t)
+	_, flags := input(t)
+	parts := t.TempDir()
+	for _, name := range []string{"ironflow", "ironflow-agent"} {
+		g.Expect(os.WriteFile(filepath.Join(parts, name), []byte(name), 0o755)).To(Succeed())
+	}
+	_, _, err := create(t, append(flags, "--host-programs", parts, "--dry-run")...)
+	g.Expect(err).To(MatchError(ContainSubstring(parts + " lacks ironflow-step: put all of [ironflow-agent ironflow-step ironflow] there")))
+	g.Expect(os.WriteFile(filepath.Join(parts, "ironflow-step"), []byte("s"), 0o755)).To(Succeed())
+	_, _, err = create(t, append(flags, "--host-programs", parts, "--dry-run")...)
+	g.Expect(err).NotTo(HaveOccurred())
+}
