@@ -3,6 +3,8 @@ package main
 import (
 	"log/slog"
 	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
@@ -44,7 +46,7 @@ func TestEveryOptionOfTheHubIsAFlag(t *testing.T) {
 		"hub-machine-config-image": "quay.example/m", "hub-must-gather-image": "quay.example/g", "hub-coreos-image": "quay.example/o",
 		"hub-stage-timeouts": "Rebooting=1h,Adding router ca=1h", "hub-soft-timeouts": "true", "hub-reclaim": "true",
 		"hub-openshift-install": "/usr/local/bin/openshift-install", "hub-kubernetes": "true",
-		"hub-cluster-image": "quay.example/l",
+		"hub-cluster-image": "quay.example/l", "hub-operators-file": operatorsFile(t),
 	}
 	for flag, value := range given {
 		g.Expect(flags.Set(flag, value)).To(Succeed(), flag)
@@ -76,6 +78,21 @@ func TestEveryOptionOfTheHubIsAFlag(t *testing.T) {
 	look("Options", reflect.ValueOf(served))
 	// What the release is, each cluster says itself.
 	g.Expect(zero).To(ConsistOf("Images.Release"))
+}
+
+func operatorsFile(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "operators.yaml")
+	NewWithT(t).Expect(os.WriteFile(path, []byte("operators:\n- {name: own, title: Own, namespace: own, package: own, minutes: 10}\n"), 0o600)).To(Succeed())
+	return path
+}
+
+func TestOperatorsOfASite(t *testing.T) {
+	g := NewWithT(t)
+	core := service.Options{}
+	g.Expect((&hubWork{operators: operatorsFile(t)}).apply(&core)).To(Succeed())
+	g.Expect(core.Operators.Names()).To(ContainElements("own", "lso"))
+	g.Expect((&hubWork{operators: "/none/operators.yaml"}).apply(&core)).To(MatchError(ContainSubstring("--hub-operators-file: open /none/operators.yaml")))
 }
 
 func TestAStepThatDoesNotExist(t *testing.T) {

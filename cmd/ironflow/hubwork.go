@@ -14,6 +14,7 @@ import (
 	"github.com/ironflow/ironflow/hub/inside"
 	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/operators"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/sources/kubernetes"
@@ -37,6 +38,8 @@ type hubWork struct {
 	// invoker and certificates are of the one cluster of a hub that runs on one of its hosts.
 	invoker      string
 	certificates map[string][]byte
+	// operators is a file of rows of the table of operators.
+	operators string
 	// logLimit bounds an archive of logs, in MiB.
 	logLimit                          int
 	silence, checks, logs, keepEvents time.Duration
@@ -58,6 +61,7 @@ func (h *hubWork) settings() []setting {
 		{"hub-openshift-install", "IRONFLOW_HUB_OPENSHIFT_INSTALL", "", "path of the openshift-install program, which makes the Ignition of clusters with source openshift-install; without one, there is no such source", text(&h.installProgram)},
 		{"hub-kubernetes", "IRONFLOW_HUB_KUBERNETES", "false", "offer the source kubernetes, which makes plain Kubernetes clusters by kubeadm; no machine has been installed by it yet, see docs/kubernetes.md", boolean(&h.kubernetes)},
 		{"hub-cluster-image", "IRONFLOW_HUB_CLUSTER_IMAGE", "", "full reference of the image of ironflow-cluster, which the hub puts among the manifests of clusters with the sources kubernetes and openshift-install; without one, their users have to", text(&h.inside)},
+		{"hub-operators-file", "IRONFLOW_HUB_OPERATORS_FILE", "", "file with operators that clusters with source openshift-install can get beside their release, added to those of docs/operators.md or in the place of those of the same name; read at the start", text(&h.operators)},
 		{"hub-installer-image", "INSTALLER_IMAGE", "", "full reference of the installer's container image, which agents of the existing kind run and need; empty for Ironflow's agent, which installs by itself", text(&h.images.Installer)},
 		{"hub-controller-image", "CONTROLLER_IMAGE", "", "full reference of the container image that the bootstrap host has run inside a cluster with a release, and that agents of the existing kind need; empty for none", text(&h.images.Controller)},
 		{"hub-machine-config-image", "IRONFLOW_HUB_MACHINE_CONFIG_IMAGE", "", "container image of the machine config operator, for installers that ask for it", text(&h.images.MachineConfig)},
@@ -121,6 +125,9 @@ func (h *hubWork) check() error {
 		return fmt.Errorf("--hub-coreos-image %s: Ironflow's own installer writes whole disks, and installs into no running system; "+
 			"name one that does by --hub-installer-image, or leave this out", h.images.CoreOS)
 	}
+	if _, err := operators.Load(h.operators); err != nil {
+		return fmt.Errorf("--hub-operators-file: %w", err)
+	}
 	return h.stageTimeouts(&service.Timers{})
 }
 
@@ -129,6 +136,10 @@ func (h *hubWork) check() error {
 func (h *hubWork) apply(o *service.Options) error {
 	o.Images, o.MaxLogBytes, o.Reclaim = h.images, int64(h.logLimit)<<20, h.reclaim
 	o.Inside.Image = h.inside
+	var err error
+	if o.Operators, err = operators.Load(h.operators); err != nil {
+		return fmt.Errorf("--hub-operators-file: %w", err)
+	}
 	o.Timers = service.Timers{
 		Disconnected: h.silence, Prepare: h.checks, Logs: h.logs, KeepEvents: h.keepEvents, Soft: h.soft,
 		DiskCheck: h.diskCheck, Images: h.pulls, Monitor: h.pause, Renewal: h.renewal, Repeat: h.again,

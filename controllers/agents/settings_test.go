@@ -137,7 +137,9 @@ func TestWhatOthersHaveSetStays(t *testing.T) {
 	_, record := w.view()
 	w.Expect(record).To(And(HaveField("RequestedHostname", "by-rest"), HaveField("Role", wire.HostRoleWorker)))
 
-	w.change(func(a *agentv1.Agent) { a.Spec.Hostname, a.Spec.InstallationDiskID = "by-agent", "/dev/disk/by-path/pci-2" })
+	w.change(func(a *agentv1.Agent) {
+		a.Spec.Hostname, a.Spec.InstallationDiskID = "by-agent", "/dev/disk/by-path/pci-2"
+	})
 	w.pass()
 	_, err = w.hub.UpdateHost(t.Context(), w.host, wire.HostUpdateParams{HostName: new("by-rest-again")})
 	w.Expect(err).NotTo(HaveOccurred())

@@ -42,9 +42,6 @@ func (r *Registry) CreateClusterOf(ctx context.Context, p wire.ClusterCreatePara
 	if p.PullSecret == "" {
 		return wire.Cluster{}, refusal.Missing("pull_secret", `want JSON with "auths"`)
 	}
-	if len(p.OlmOperators)+len(p.OperatorBundles) > 0 {
-		return wire.Cluster{}, noOperators()
-	}
 	settings := kubernetesSettings(p.Kubernetes)
 	if err := r.checkSource(sources.Name(p.IgnitionSource), settings); err != nil {
 		return wire.Cluster{}, err
@@ -73,13 +70,11 @@ func (r *Registry) CreateClusterOf(ctx context.Context, p wire.ClusterCreatePara
 		}
 		defaultNetworks(c)
 		unverify(&c.API, wire.Cluster{})
-		return input.CheckCluster(nil, given(c))
+		if err := input.CheckCluster(nil, given(c)); err != nil {
+			return err
+		}
+		return r.chooseOperators(c, p.OlmOperators, p.OperatorBundles)
 	})
-}
-
-// noOperators refuses what would otherwise be forgotten without a word.
-func noOperators() error {
-	return refusal.BadRequest("olm_operators and operator_bundles are not installed by this hub; add manifests that subscribe to them")
 }
 
 // controlPlane reads the number of control-plane hosts from its two members.
@@ -113,9 +108,6 @@ func (r *Registry) UpdateCluster(ctx context.Context, id string, p wire.V2Cluste
 			}
 			c.PullSecret, c.API.PullSecretSet = *p.PullSecret, true
 		}
-		if len(p.OlmOperators)+len(p.OperatorBundles) > 0 {
-			return noOperators()
-		}
 		before := c.API
 		changeCluster(&c.API, p)
 		followPlatform(&c.API, before, p)
@@ -128,6 +120,12 @@ func (r *Registry) UpdateCluster(ctx context.Context, id string, p wire.V2Cluste
 		}
 		if err := resize(c, p); err != nil {
 			return err
+		}
+		if err := r.chooseOperators(c, p.OlmOperators, p.OperatorBundles); err != nil {
+			return err
+		}
+		if c.API.Kind == wire.ClusterKindCluster {
+			w.NoteOperators(c) // a single node may need others
 		}
 		w.TouchCluster(c)
 		if before.HTTPProxy != c.API.HTTPProxy || before.HTTPSProxy != c.API.HTTPSProxy || before.NoProxy != c.API.NoProxy {

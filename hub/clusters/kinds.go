@@ -54,6 +54,7 @@ func (r *Registry) register(ctx context.Context, fill func(*store.Cluster) error
 		if err := fill(c); err != nil {
 			return err
 		}
+		w.NoteOperators(c)
 		w.TouchCluster(c)
 		if err := registered(w, c); err != nil {
 			return err

@@ -19,18 +19,35 @@ const maxManifests = 500
 
 // Manifests returns the manifests that users added, by folder and name.
 func (r *Registry) Manifests(ctx context.Context, clusterID string) (wire.ListManifests, error) {
+	return r.manifests(ctx, clusterID, false)
+}
+
+// AllManifests returns those of [Registry.Manifests], and after them those that the hub
+// itself puts into the installation.
+func (r *Registry) AllManifests(ctx context.Context, clusterID string) (wire.ListManifests, error) {
+	return r.manifests(ctx, clusterID, true)
+}
+
+func (r *Registry) manifests(ctx context.Context, clusterID string, own bool) (wire.ListManifests, error) {
 	out := wire.ListManifests{}
 	err := r.units.View(ctx, func(w *settle.Work) error {
 		c, err := w.Cluster(clusterID)
-		if err == nil {
-			out = append(out, c.Manifests...)
+		if err != nil {
+			return err
 		}
-		return err
+		out = append(out, c.Manifests...)
+		if !own {
+			return nil
+		}
+		for _, m := range w.OwnManifests(c) {
+			out = append(out, wire.Manifest{Folder: m.Folder, FileName: m.Name, ManifestSource: wire.ManifestManifestSourceSystem})
+		}
+		return nil
 	})
 	return out, err
 }
 
-// Manifest returns the content of a manifest.
+// Manifest returns the content of a manifest, a user's or the hub's own.
 func (r *Registry) Manifest(ctx context.Context, clusterID, folder, name string) (string, error) {
 	var content string
 	err := r.units.View(ctx, func(w *settle.Work) error {
@@ -39,6 +56,12 @@ func (r *Registry) Manifest(ctx context.Context, clusterID, folder, name string)
 			return err
 		}
 		if find(c, folder, name) < 0 {
+			for _, own := range w.OwnManifests(c) {
+				if own.Folder == folder && own.Name == name {
+					content = own.Content
+					return nil
+				}
+			}
 			return noManifest(c, folder, name)
 		}
 		content, err = w.Reader.ClusterFile(clusterID, manifests.File(folder, name))

@@ -70,7 +70,9 @@ type change struct {
 	freeDisk bool
 }
 
-func (c change) any() bool { return c.freeDisk || !reflect.DeepEqual(c.params, wire.HostUpdateParams{}) }
+func (c change) any() bool {
+	return c.freeDisk || !reflect.DeepEqual(c.params, wire.HostUpdateParams{})
+}
 
 // wanted is how the host differs from what is asked for.
 func wanted(host *store.Host, want store.HostSettings, token string) change {

@@ -81,7 +81,7 @@ func (l LostHost) record(w *settle.Work, key store.HostKey) *store.Host {
 		InstallationDiskID: k.InstallationDiskID, InstallationDiskPath: k.InstallationDiskPath, NodeLabels: k.NodeLabels,
 		InstallerArgs: k.InstallerArgs, IgnitionConfigOverrides: k.IgnitionConfigOverrides,
 		IgnitionEndpointTokenSet: l.Token != "",
-		Inventory: k.Inventory, Progress: k.Progress, ProgressStages: slices.Clone(k.ProgressStages),
+		Inventory:                k.Inventory, Progress: k.Progress, ProgressStages: slices.Clone(k.ProgressStages),
 	}
 	var inventory wire.Inventory
 	if json.Unmarshal([]byte(k.Inventory), &inventory) == nil {

@@ -53,7 +53,7 @@ func (j Judge) finalizingStage(c *store.Cluster) (over, mayFail, flagged bool) {
 	if p == nil {
 		return false, false, false
 	}
-	limit := j.Timers.FinalizingLimit(p.FinalizingStage)
+	limit := j.finalizingLimit(c, p.FinalizingStage)
 	over = limit > 0 && j.ageOf(p.FinalizingStageStartedAt) > limit
 	return over, !slices.Contains(Harmless, p.FinalizingStage), p.FinalizingStageTimedOut
 }
@@ -61,20 +61,21 @@ func (j Judge) finalizingStage(c *store.Cluster) (over, mayFail, flagged bool) {
 // finalizingOver is when the cluster's stage has taken too long.
 func (j Judge) finalizingOver(c *store.Cluster) time.Time {
 	if p := c.API.Progress; p != nil {
-		return j.over(p.FinalizingStageStartedAt, j.Timers.FinalizingLimit(p.FinalizingStage))
+		return j.over(p.FinalizingStageStartedAt, j.finalizingLimit(c, p.FinalizingStage))
 	}
 	return time.Time{}
 }
 
 // finalized tells that what runs inside the cluster has come up: the certificate of
-// its routes is here, and its own operators are available; one without a release has
+// its routes is here, its own operators are available, and those beside its release are or
+// have failed; one without a release has
 // neither, and its program says when it is complete. A cluster in which nobody reports
 // has nothing to wait for.
 func finalized(c *store.Cluster) bool {
 	if c.API.OpenshiftVersion == "" {
 		return !c.Supervised || c.Completed
 	}
-	return !c.Supervised || c.Routed && !slices.ContainsFunc(c.API.MonitoredOperators, func(o wire.MonitoredOperator) bool {
+	return !c.Supervised || c.Routed && settled(c) && !slices.ContainsFunc(c.API.MonitoredOperators, func(o wire.MonitoredOperator) bool {
 		return o.OperatorType == wire.OperatorTypeBuiltin && o.Status != wire.OperatorStatusAvailable
 	})
 }

@@ -66,9 +66,10 @@ func (g *Group) Find(key store.HostKey) *Member {
 // connectivity report may have changed since, nil for one that has none; without
 // prev they are those of all members. It returns nil where prev is not enough to
 // go on with: it has to be done without it.
-func Gather(prev *Group, c *store.Cluster, shared string, members []*Member, reports map[store.HostKey]*wire.ConnectivityReport) *Group {
+func (r *Rules) Gather(prev *Group, c *store.Cluster, shared string, members []*Member, reports map[store.HostKey]*wire.ConnectivityReport) *Group {
 	g := &Group{Members: members, shared: shared}
 	settings := validations.Read(&c.API, validations.Wanted{Masters: c.Masters, Arbiters: c.Arbiters, Workers: c.Workers})
+	settings.Operators, settings.LostOperators = r.OperatorsOf(c)
 	if g.graph = graphOf(prev, settings.Networks(), members); g.graph == nil {
 		return nil
 	}
@@ -127,6 +128,9 @@ func Differ(before, now *Group) (all bool, hosts map[store.HostKey]bool) {
 	enough := func(g *Group) int { return min(len(g.Members), g.Facts.Least()) }
 	if before.shared != now.shared || enough(before) != enough(now) {
 		return true, nil
+	}
+	if len(now.Facts.Operators) > 0 && before.Facts.HasWorkers() != now.Facts.HasWorkers() {
+		return true, nil // what operators put on the control plane depends on it
 	}
 	hosts = map[store.HostKey]bool{}
 	if before.sum == now.sum {

@@ -89,7 +89,7 @@ func (j Judge) HostInput(h *store.Host, c *store.Cluster, facts *validations.Hos
 		in.Cluster, in.Minimum = common, j.Needs.Minimum(c.API.OpenshiftVersion, SingleNode(c))
 		lists.Ignored = idList(c.API.IgnoredHostValidations)
 	}
-	return in, lists
+	return in.WithOperators(), lists
 }
 
 // idList reads a list of ids; one that cannot be read suppresses nothing.

@@ -147,5 +147,6 @@ func sameFacts(a, b *Member) bool {
 	x, y := a.Member, b.Member
 	return x.ID == y.ID && x.Name == y.Name && x.Label == y.Label && x.Role == y.Role && x.HasInventory == y.HasInventory &&
 		x.ClockAhead == y.ClockAhead && x.ClockKnown == y.ClockKnown &&
-		slices.Equal(x.Subnets, y.Subnets) && slices.Equal(x.Addresses, y.Addresses) && slices.Equal(x.Strangers, y.Strangers)
+		slices.Equal(x.Subnets, y.Subnets) && slices.Equal(x.Addresses, y.Addresses) && slices.Equal(x.Strangers, y.Strangers) &&
+		slices.Equal(x.GPUs, y.GPUs) && slices.Equal(x.Spare, y.Spare)
 }

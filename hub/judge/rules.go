@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/hub/instructions"
+	"github.com/ironflow/ironflow/hub/operators"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -14,8 +15,10 @@ type Rules struct {
 	// Timers must have their defaults, see [Timers.WithDefaults].
 	Timers Timers
 	// Needs are the requirements of clusters with a release.
-	Needs  validations.Table
-	Checks Checks
+	Needs validations.Table
+	// Operators are those that clusters of OpenShift can get beside their release.
+	Operators operators.Table
+	Checks    Checks
 	// Images of an installation; a cluster with a release has its own one of that.
 	Images instructions.Images
 	// Reclaim tells that agents run inside installed clusters: a host that leaves one

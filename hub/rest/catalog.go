@@ -3,7 +3,9 @@ package rest
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 
+	"github.com/ironflow/ironflow/hub/operators"
 	"github.com/ironflow/ironflow/hub/releases"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/support"
@@ -50,7 +52,7 @@ func supportedArchitectures(r *request) (any, error) {
 
 func supportedFeatures(r *request) (any, error) {
 	query, err := supportQuery(r)
-	return map[string]wire.SupportLevels{"features": support.Features(query)}, err
+	return map[string]wire.SupportLevels{"features": support.Features(query, r.hub.OfferedOperators())}, err
 }
 
 // detailedFeatures is the list of features and the list of operators.
@@ -61,32 +63,58 @@ type detailedFeatures struct {
 
 func supportedFeaturesInDetail(r *request) (any, error) {
 	query, err := supportQuery(r)
-	return detailedFeatures{support.Detailed(query), support.Operators()}, err
+	offered := r.hub.OfferedOperators()
+	return detailedFeatures{support.Detailed(query, offered), support.Operators(query, offered)}, err
 }
 
-// supportedOperators is empty: this hub installs no operators; package validations
-// says so of each.
-func supportedOperators(*request) (any, error) { return []string{}, nil }
+// supportedOperators is empty where this hub has no source that takes their manifests.
+func supportedOperators(r *request) (any, error) { return r.hub.OfferedOperators().Names(), nil }
 
+// operatorProperties is empty for each operator that there is: the table has all there is to choose.
 func operatorProperties(r *request) (any, error) {
-	return nil, notFound("operator %s is not installed by this hub", clip(r.PathValue("operator_name")))
+	name := r.PathValue("operator_name")
+	offered := r.hub.OfferedOperators()
+	if offered.Find(name) == nil {
+		return nil, notFound("operator %s %s", clip(name), notOffered(offered))
+	}
+	return wire.OperatorProperties{}, nil
 }
 
-// bundles has as many as there are operators.
+func notOffered(offered operators.Table) string {
+	if len(offered.Operators) == 0 {
+		return "is not installed by this hub: it is not set up for the Ignition source openshift-install, which is what installs operators"
+	}
+	return "is not offered; see supported-operators"
+}
+
+// bundles are those of which something can be had where the client asks for.
 func bundles(r *request) (any, error) {
 	q := r.URL.Query()
 	query := support.Query{
-		Version: cmp.Or(q.Get("openshift_version"), "4.0"), Architecture: q.Get("cpu_architecture"),
+		Version: q.Get("openshift_version"), Architecture: q.Get("cpu_architecture"),
 		Platform: wire.PlatformType(q.Get("platform_type")), ExternalName: q.Get("external_platform_name"),
 	}
-	if err := query.Check(); err != nil {
+	checked := query
+	checked.Version = cmp.Or(query.Version, "4.0")
+	if err := checked.Check(); err != nil {
 		return nil, bad("%v", err)
 	}
-	return []wire.Bundle{}, nil
+	return support.Bundles(query, singleNodeAsked(r), r.hub.OfferedOperators()), nil
+}
+
+// singleNodeAsked tells that only what a single node can have is asked for.
+func singleNodeAsked(r *request) bool {
+	return slices.Contains(r.URL.Query()["feature_ids"], string(wire.FeatureSupportLevelIDSno))
 }
 
 func bundle(r *request) (any, error) {
-	return nil, notFound("bundle %s is not offered: this hub installs no operators", clip(r.PathValue("id")))
+	id, offered := r.PathValue("id"), r.hub.OfferedOperators()
+	for _, b := range support.Bundles(support.Query{}, singleNodeAsked(r), offered) {
+		if b.ID == id {
+			return b, nil
+		}
+	}
+	return nil, notFound("bundle %s %s", clip(id), notOffered(offered))
 }
 
 func supportedPlatforms(r *request) (any, error) {

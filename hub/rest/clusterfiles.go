@@ -11,8 +11,12 @@ func listManifests(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := r.flag("include_system_generated"); err != nil { // this hub makes none
+	all, err := r.flag("include_system_generated")
+	if err != nil {
 		return nil, err
+	}
+	if all {
+		return r.hub.AllManifests(r.Context(), id)
 	}
 	return r.hub.Manifests(r.Context(), id)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/support"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -61,6 +62,7 @@ func shownHost(h wire.Host, inventory *wire.Inventory) wire.Host {
 
 // shownCluster completes a cluster and its hosts.
 func shownCluster(c wire.Cluster) wire.Cluster {
+	c.FeatureUsage = support.Usage(&c) // of what somebody has set
 	hosts := make([]wire.Host, 0, len(c.Hosts))
 	networks := hostNetworks{}
 	for _, h := range c.Hosts {
@@ -82,8 +84,8 @@ func shownCluster(c wire.Cluster) wire.Cluster {
 	c.Progress = or(c.Progress, wire.ClusterProgressInfo{})
 	fill(&c.Hyperthreading, wire.ClusterHyperthreadingAll)
 	fill(&c.CPUArchitecture, wire.ClusterCPUArchitectureX8664)
-	fill(&c.FeatureUsage, "{}")
 	c.MonitoredOperators = withLists(settle.Operators(&c))
+	c.OperatorBundles = withLists(c.OperatorBundles)
 	return withLists(c)
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/monitor"
+	"github.com/ironflow/ironflow/hub/operators"
 	"github.com/ironflow/ironflow/hub/polls"
 	"github.com/ironflow/ironflow/hub/reports"
 	"github.com/ironflow/ironflow/hub/seal"
@@ -59,6 +60,9 @@ type Options struct {
 	Images instructions.Images
 	// Requirements of clusters with a release; an empty table means [validations.OpenShift].
 	Requirements validations.Table
+	// Operators are those that clusters of OpenShift can get beside their release; an empty
+	// table means [operators.Builtin].
+	Operators operators.Table
 	// Checks change the validations.
 	Checks Checks
 	// Now is the clock; nil means time.Now.
@@ -149,7 +153,7 @@ func (o Options) units(cache *snapshots.Cache, book *checkins.Book) *settle.Unit
 	units := &settle.Units{
 		Units: &unit.Units{Store: o.Store, Log: o.Log, Now: o.Now, Heard: book.Heard, Changed: cache.Forget},
 		Rules: judge.Rules{
-			Timers: o.Timers.WithDefaults(), Needs: o.Requirements, Checks: o.Checks, Images: o.Images,
+			Timers: o.Timers.WithDefaults(), Needs: o.Requirements, Checks: o.Checks, Images: o.Images, Operators: o.Operators,
 			NodeZero: o.NodeZero,
 			Reclaim:  o.Reclaim && o.ImageURLs != nil, // without its live image, a host cannot be booted into it
 		},
@@ -158,6 +162,9 @@ func (o Options) units(cache *snapshots.Cache, book *checkins.Book) *settle.Unit
 	units.Inside.ByBootstrap = o.Images.Controller != ""
 	if len(o.Requirements) == 0 {
 		units.Rules.Needs = validations.OpenShift
+	}
+	if len(o.Operators.Operators) == 0 {
+		units.Rules.Operators = operators.Builtin()
 	}
 	if len(o.Sources.All) == 0 {
 		units.Sources = OwnSources(nil)

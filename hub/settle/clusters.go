@@ -53,6 +53,8 @@ func (w *Work) refreshCluster(c *store.Cluster) (bool, error) {
 		why = judge.FirstReason(g.Members)
 	case wire.ClusterStatusReady:
 		why = c.API.LastInstallationPreparation.Reason
+	case wire.ClusterStatusInstalled:
+		why = judge.Degraded(c)
 	case wire.ClusterStatusInsufficient, wire.ClusterStatusPendingForInput:
 	default:
 		why = ""
@@ -130,6 +132,7 @@ func (w *Work) clusterEffect(c *store.Cluster, effect string) error {
 		c.API.LastInstallationPreparation = wire.LastInstallationPreparation{}
 		c.API.InstallStartedAt, c.API.InstallCompletedAt = wire.DateTime{}, wire.DateTime{}
 		c.API.Progress = nil
+		w.NoteOperators(c)
 		c.API.LogsInfo, c.API.ControllerLogsStartedAt, c.API.ControllerLogsCollectedAt = "", wire.DateTime{}, wire.DateTime{}
 		return w.triggerAll(c, hostmachine.ResettingPendingUserAction)
 	case clustermachine.CancelHosts:

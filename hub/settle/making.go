@@ -31,6 +31,9 @@ func (u *Units) make(ctx context.Context, o *order) (*proven, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, name := range o.lost { // though its check may be ignored
+		lacks = append(lacks, sources.Lack{What: "operator " + name + " is not offered by this hub any more", Next: "put it back into the file of --hub-operators-file, or set olm_operators and operator_bundles anew"})
+	}
 	if lacks = append(append(lacks, o.lacks...), source.Lacks(ctx, &o.Order)...); len(lacks) > 0 {
 		return nil, sources.Lacking(lacks)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/judge"
-	"github.com/ironflow/ironflow/hub/manifests"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/validations"
@@ -27,6 +26,8 @@ type order struct {
 	joins bool
 	// lacks are what else the hub finds missing.
 	lacks []sources.Lack
+	// lost are operators that the cluster is to get and that this hub does not offer any more.
+	lost []string
 	// hosts are those of the order, in its order.
 	hosts []orderedHost
 }
@@ -72,12 +73,12 @@ func (w *Work) order(c *store.Cluster, hosts []*store.Host) (*order, error) {
 	if o.joins && o.from == sources.OpenShiftInstall {
 		o.from = sources.Pointer // its files are of the installation; the cluster has the present ones
 	}
-	for _, m := range c.Manifests {
-		text, err := w.Reader.ClusterFile(c.API.ID, manifests.File(m.Folder, m.FileName))
-		if err != nil {
-			return nil, err
-		}
-		o.Manifests = append(o.Manifests, sources.Manifest{Folder: m.Folder, Name: m.FileName, Content: []byte(text)})
+	if !o.joins {
+		_, o.lost = w.OperatorsOf(c)
+	}
+	var err error
+	if o.Manifests, err = w.manifestsOf(c, o.from, o.joins); err != nil {
+		return nil, err
 	}
 	seen := map[string]bool{}
 	for _, h := range hosts {

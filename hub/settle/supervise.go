@@ -18,7 +18,7 @@ func (w *Work) supervise(c *store.Cluster, p *proven) {
 	if !c.Supervised || c.API.OpenshiftVersion == "" {
 		return // only a release has operators of its own
 	}
-	c.API.MonitoredOperators = ownOperators(c.API.ID)
+	c.API.MonitoredOperators = append(ownOperators(c.API.ID), w.chosen(c)...)
 }
 
 // ownOperators are those that every release has.
@@ -31,6 +31,16 @@ func ownOperators(clusterID string) (own []wire.MonitoredOperator) {
 	return own
 }
 
+// chosen are the operators beside the release that the cluster gets, not reported on yet.
+func (w *Work) chosen(c *store.Cluster) []wire.MonitoredOperator {
+	all, _ := w.OperatorsOf(c)
+	return w.Rules.Operators.Monitored(c.API.ID, all)
+}
+
+// NoteOperators writes into the record which operators beside the release the cluster gets.
+// It is for clusters whose installation has not begun.
+func (w *Work) NoteOperators(c *store.Cluster) { c.API.MonitoredOperators = w.chosen(c) }
+
 // unprepared are the statuses in which nobody has said yet who reports.
 var unprepared = []string{
 	wire.ClusterStatusInsufficient, wire.ClusterStatusPendingForInput, wire.ClusterStatusReady, wire.ClusterStatusPreparingForInstallation,
@@ -38,8 +48,9 @@ var unprepared = []string{
 
 // Operators are those that are reported on; before the installation those that will be.
 func Operators(c *wire.Cluster) []wire.MonitoredOperator {
-	if len(c.MonitoredOperators) > 0 || c.OpenshiftVersion == "" || c.Kind != wire.ClusterKindCluster || !slices.Contains(unprepared, c.Status) {
+	own := slices.ContainsFunc(c.MonitoredOperators, func(o wire.MonitoredOperator) bool { return o.OperatorType == wire.OperatorTypeBuiltin })
+	if own || c.OpenshiftVersion == "" || c.Kind != wire.ClusterKindCluster || !slices.Contains(unprepared, c.Status) {
 		return c.MonitoredOperators
 	}
-	return ownOperators(c.ID)
+	return append(ownOperators(c.ID), c.MonitoredOperators...)
 }

@@ -157,6 +157,8 @@ type Cluster struct {
 	Source sources.Name
 	// Kubernetes are the settings of a plain Kubernetes; nil for none.
 	Kubernetes *sources.KubernetesSettings
+	// Operators are those beside the release that were asked for by name; bundles of them are part of API.
+	Operators []wire.OperatorCreateParams `json:",omitempty"`
 	// PullSecret is never part of API.
 	PullSecret string
 	// Release is what its release image says of itself; nil where nobody had to read it.

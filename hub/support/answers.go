@@ -3,10 +3,10 @@ package support
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 
+	"github.com/ironflow/ironflow/hub/operators"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -55,28 +55,28 @@ func (q Query) oracle() bool {
 // older compares releases by their numbers.
 func older(a, b string) bool { return validations.Older(a, b) }
 
-// Features returns the level of each feature. A platform has none beside a given
-// platform.
-func Features(q Query) wire.SupportLevels {
+// Features returns the level of each feature, with the operators of a table that is
+// offered. A platform has none beside a given platform.
+func Features(q Query, offered operators.Table) wire.SupportLevels {
 	out := wire.SupportLevels{}
-	for _, f := range Detailed(q) {
+	for _, f := range Detailed(q, offered) {
 		out[string(f.FeatureSupportLevelID)] = f.SupportLevel
 	}
-	for id := range operators {
-		out[string(id)] = wire.SupportLevelUnavailable
+	for _, o := range Operators(q, offered) {
+		out[string(o.FeatureSupportLevelID)] = o.SupportLevel
 	}
 	return out
 }
 
 // Detailed returns the features that are no operators, with what they cannot be
 // combined with and why they are not to be had, by id.
-func Detailed(q Query) []wire.Feature {
+func Detailed(q Query, offered operators.Table) []wire.Feature {
 	out := []wire.Feature{}
 	for _, r := range rules {
 		if r.platform && q.Platform != "" || r.id == wire.FeatureSupportLevelIDPlatformManagedNetworking && q.Platform == "" {
 			continue
 		}
-		f := wire.Feature{FeatureSupportLevelID: r.id, SupportLevel: cmp.Or(r.level, wire.SupportLevelSupported), Incompatibilities: excluded(r.id)}
+		f := wire.Feature{FeatureSupportLevelID: r.id, SupportLevel: cmp.Or(r.level, wire.SupportLevelSupported), Incompatibilities: excluded(r.id, offered)}
 		allowed, reason := r.allows(q)
 		switch {
 		case !allowed:
@@ -87,18 +87,6 @@ func Detailed(q Query) []wire.Feature {
 		out = append(out, f)
 	}
 	slices.SortFunc(out, func(a, b wire.Feature) int { return cmp.Compare(a.FeatureSupportLevelID, b.FeatureSupportLevelID) })
-	return out
-}
-
-// Operators returns the features that are operators, by id: all are unavailable.
-func Operators() []wire.Operator {
-	out := []wire.Operator{}
-	for _, id := range slices.Sorted(maps.Keys(operators)) {
-		out = append(out, wire.Operator{
-			FeatureSupportLevelID: id, Name: operators[id], SupportLevel: wire.SupportLevelUnavailable,
-			Dependencies: []wire.FeatureSupportLevelID{}, Incompatibilities: []wire.FeatureSupportLevelID{},
-		})
-	}
 	return out
 }
 

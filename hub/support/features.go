@@ -3,6 +3,7 @@ package support
 import (
 	"slices"
 
+	"github.com/ironflow/ironflow/hub/operators"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -141,21 +142,6 @@ var rules = []rule{
 	{id: wire.FeatureSupportLevelIDDualStackPrimaryIpv6, since: "4.12"},
 }
 
-// operators are the features that are operators. This hub installs none of them.
-var operators = map[wire.FeatureSupportLevelID]string{
-	wire.FeatureSupportLevelIDLvm: "lvm", wire.FeatureSupportLevelIDOdf: "odf", wire.FeatureSupportLevelIDLso: "lso", wire.FeatureSupportLevelIDCnv: "cnv",
-	wire.FeatureSupportLevelIDMce: "mce", wire.FeatureSupportLevelIDMtv: "mtv", wire.FeatureSupportLevelIDOsc: "osc",
-	wire.FeatureSupportLevelIDNodeFeatureDiscovery: "node-feature-discovery", wire.FeatureSupportLevelIDNvidiaGpu: "nvidia-gpu",
-	wire.FeatureSupportLevelIDPipelines: "pipelines", wire.FeatureSupportLevelIDServicemesh: "servicemesh", wire.FeatureSupportLevelIDServerless: "serverless",
-	wire.FeatureSupportLevelIDOpenshiftAi: "openshift-ai", wire.FeatureSupportLevelIDAuthorino: "authorino", wire.FeatureSupportLevelIDNmstate: "nmstate",
-	wire.FeatureSupportLevelIDAmdGpu: "amd-gpu", wire.FeatureSupportLevelIDKmm: "kmm", wire.FeatureSupportLevelIDNodeHealthcheck: "node-healthcheck",
-	wire.FeatureSupportLevelIDSelfNodeRemediation: "self-node-remediation", wire.FeatureSupportLevelIDFenceAgentsRemediation: "fence-agents-remediation",
-	wire.FeatureSupportLevelIDNodeMaintenance: "node-maintenance", wire.FeatureSupportLevelIDKubeDescheduler: "kube-descheduler",
-	wire.FeatureSupportLevelIDClusterObservability: "cluster-observability", wire.FeatureSupportLevelIDNumaResources: "numa-resources",
-	wire.FeatureSupportLevelIDOadp: "oadp", wire.FeatureSupportLevelIDMetallb: "metallb", wire.FeatureSupportLevelIDLoki: "loki",
-	wire.FeatureSupportLevelIDOpenshiftLogging: "openshift-logging",
-}
-
 // allows reports whether the rule has the feature there, and otherwise why not.
 func (r rule) allows(q Query) (bool, wire.IncompatibilityReason) {
 	since, later := r.cpusSince[q.cpu()]
@@ -173,7 +159,7 @@ func (r rule) allows(q Query) (bool, wire.IncompatibilityReason) {
 }
 
 // excluded returns what the feature cannot be combined with, in the order of ids.
-func excluded(id wire.FeatureSupportLevelID) []wire.FeatureSupportLevelID {
+func excluded(id wire.FeatureSupportLevelID, offered operators.Table) []wire.FeatureSupportLevelID {
 	out := []wire.FeatureSupportLevelID{}
 	for _, r := range rules {
 		switch {
@@ -181,6 +167,11 @@ func excluded(id wire.FeatureSupportLevelID) []wire.FeatureSupportLevelID {
 			out = append(out, r.without...)
 		case slices.Contains(r.without, id):
 			out = append(out, r.id)
+		}
+	}
+	for i := range offered.Operators {
+		if o := &offered.Operators[i]; o.Feature != "" && slices.Contains(without(o, offered), id) {
+			out = append(out, o.Feature)
 		}
 	}
 	slices.Sort(out)

@@ -1,14 +1,19 @@
 package support_test
 
 import (
+	"slices"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/hub/operators"
 	"github.com/ironflow/ironflow/hub/protocol"
 	"github.com/ironflow/ironflow/hub/support"
 	"github.com/ironflow/ironflow/hub/wire"
 )
+
+// offered is what a hub offers that installs OpenShift.
+var offered = operators.Builtin()
 
 func TestLevels(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -30,13 +35,18 @@ func TestLevels(t *testing.T) {
 		"addresses by DHCP":               {support.Query{Version: "4.14"}, wire.FeatureSupportLevelIDVIPAutoAlloc, wire.SupportLevelSupported, ""},
 		"aarch64 is arm64":                {support.Query{Version: "4.11", Architecture: "aarch64"}, wire.FeatureSupportLevelIDClusterManagedNetworking, wire.SupportLevelSupported, ""},
 		"full ISO on Oracle":              {support.Query{Version: "4.20", Platform: "external", ExternalName: "oci"}, wire.FeatureSupportLevelIDFullISO, wire.SupportLevelUnavailable, wire.IncompatibilityReasonPlatform},
+		"LVM in its first release":        {support.Query{Version: "4.12.0"}, wire.FeatureSupportLevelIDLvm, wire.SupportLevelSupported, ""},
+		"LVM before":                      {support.Query{Version: "4.11.9"}, wire.FeatureSupportLevelIDLvm, wire.SupportLevelUnavailable, ""},
+		"virtualization on ARM":           {support.Query{Version: "4.20", Architecture: "aarch64"}, wire.FeatureSupportLevelIDCnv, wire.SupportLevelDevPreview, ""},
+		"virtualization on vSphere":       {support.Query{Version: "4.20", Platform: "vsphere"}, wire.FeatureSupportLevelIDCnv, wire.SupportLevelUnavailable, ""},
+		"ODF on ARM":                      {support.Query{Version: "4.20", Architecture: "arm64"}, wire.FeatureSupportLevelIDOdf, wire.SupportLevelUnavailable, ""},
 		"platform's networking, external": {support.Query{Version: "4.20", Platform: "external"}, wire.FeatureSupportLevelIDPlatformManagedNetworking, wire.SupportLevelSupported, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			g.Expect(tc.query.Check()).To(Succeed())
-			g.Expect(support.Features(tc.query)).To(HaveKeyWithValue(string(tc.feature), tc.level))
-			for _, f := range support.Detailed(tc.query) {
+			g.Expect(support.Features(tc.query, offered)).To(HaveKeyWithValue(string(tc.feature), tc.level))
+			for _, f := range support.Detailed(tc.query, offered) {
 				if f.FeatureSupportLevelID == tc.feature {
 					g.Expect(f.Reason).To(Equal(tc.reason))
 				}
@@ -50,8 +60,8 @@ func TestEveryFeatureOfTheProtocolHasALevel(t *testing.T) {
 	g := NewWithT(t)
 	models, err := protocol.Models()
 	g.Expect(err).NotTo(HaveOccurred())
-	levels := support.Features(support.Query{Version: "4.20"})
-	on := support.Features(support.Query{Version: "4.20", Platform: wire.PlatformTypeNone})
+	levels := support.Features(support.Query{Version: "4.20"}, operators.Table{})
+	on := support.Features(support.Query{Version: "4.20", Platform: wire.PlatformTypeNone}, offered)
 	for _, id := range models["feature-support-level-id"].Self.Enum {
 		g.Expect(levels[id]+on[id]).NotTo(BeEmpty(), id)
 	}
@@ -61,7 +71,7 @@ func TestEveryFeatureOfTheProtocolHasALevel(t *testing.T) {
 	}
 	g.Expect(support.Architectures("4.12.3")["PPC64LE_ARCHITECTURE"]).To(Equal(wire.SupportLevelTechPreview))
 	g.Expect(support.Architectures("4.9")["ARM64_ARCHITECTURE"]).To(Equal(wire.SupportLevelUnsupported))
-	for _, o := range support.Operators() {
+	for _, o := range support.Operators(support.Query{Version: "4.20"}, operators.Table{}) {
 		g.Expect(levels).To(HaveKeyWithValue(string(o.FeatureSupportLevelID), wire.SupportLevelUnavailable), "what this hub does not install")
 	}
 }
@@ -72,8 +82,11 @@ func TestIncompatibilitiesAreMutual(t *testing.T) {
 	g := NewWithT(t)
 	without := map[wire.FeatureSupportLevelID][]wire.FeatureSupportLevelID{}
 	for _, q := range []support.Query{{Version: "4.20"}, {Version: "4.20", Platform: wire.PlatformTypeBaremetal}} {
-		for _, f := range support.Detailed(q) {
+		for _, f := range support.Detailed(q, offered) {
 			without[f.FeatureSupportLevelID] = f.Incompatibilities
+		}
+		for _, o := range support.Operators(q, offered) {
+			without[o.FeatureSupportLevelID] = o.Incompatibilities
 		}
 	}
 	for id, others := range without {
@@ -117,4 +130,46 @@ func TestPlatforms(t *testing.T) {
 			NewWithT(t).Expect(support.Platforms(tc.singleNode, tc.machines)).To(Equal(tc.want))
 		})
 	}
+}
+
+func TestOperatorsInDetail(t *testing.T) {
+	g := NewWithT(t)
+	named := func(list []wire.Operator, name string) wire.Operator {
+		i := slices.IndexFunc(list, func(o wire.Operator) bool { return o.Name == name })
+		g.Expect(i).NotTo(Equal(-1), name)
+		return list[i]
+	}
+	all := support.Operators(support.Query{Version: "4.16.3"}, offered)
+	g.Expect(all).To(HaveLen(28))
+	g.Expect(named(all, "odf")).To(Equal(wire.Operator{
+		FeatureSupportLevelID: wire.FeatureSupportLevelIDOdf, Name: "odf", SupportLevel: wire.SupportLevelSupported,
+		Dependencies: []wire.FeatureSupportLevelID{wire.FeatureSupportLevelIDLso}, Incompatibilities: []wire.FeatureSupportLevelID{wire.FeatureSupportLevelIDLvm, wire.FeatureSupportLevelIDSno},
+	}))
+	g.Expect(named(all, "loki")).To(And(HaveField("SupportLevel", wire.SupportLevelUnavailable), HaveField("Reason", wire.IncompatibilityReasonOpenshiftVersion)))
+	own, err := offered.With([]byte("operators:\n- {name: own, title: Own, namespace: own, package: own, minutes: 10}\n"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(support.Operators(support.Query{Version: "4.20"}, own)).To(HaveLen(28), "the protocol has no id for a site's own")
+}
+
+func TestBundlesOfWhatIsThere(t *testing.T) {
+	g := NewWithT(t)
+	all := support.Bundles(support.Query{}, false, offered)
+	g.Expect(all).To(HaveLen(2))
+	g.Expect(all[0]).To(And(HaveField("ID", "virtualization"), HaveField("Operators", ContainElements("cnv", "node-healthcheck")), HaveField("OptionalOperators", BeEmpty())))
+	g.Expect(all[1]).To(And(HaveField("ID", "openshift-ai"), HaveField("OptionalOperators", ConsistOf("nvidia-gpu", "amd-gpu"))))
+	g.Expect(support.Bundles(support.Query{}, true, offered)[0].Operators).To(And(ContainElement("cnv"), Not(ContainElement("node-healthcheck"))), "a single node has no others to remedy it")
+	g.Expect(support.Bundles(support.Query{Version: "4.20", Architecture: "arm64"}, false, offered)).To(HaveLen(1))
+	g.Expect(support.Bundles(support.Query{}, false, operators.Table{})).To(BeEmpty())
+}
+
+func TestUsage(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(support.Usage(&wire.Cluster{})).To(Equal("{}"))
+	g.Expect(support.Usage(&wire.Cluster{
+		HTTPProxy: "http://user:secret@proxy.example", NetworkType: new("OVNKubernetes"),
+		DiskEncryption:     &wire.DiskEncryption{EnableOn: new("all"), Mode: new("tpmv2")},
+		MonitoredOperators: []wire.MonitoredOperator{{Name: "cvo", OperatorType: wire.OperatorTypeBuiltin}, {Name: "nvidia-gpu", OperatorType: wire.OperatorTypeOlm}},
+	})).To(MatchJSON(`{"Proxy":{"id":"PROXY","name":"Proxy"},"OVN network type":{"id":"OVN_NETWORK_TYPE","name":"OVN network type"},
+		"Disk encryption":{"id":"DISK_ENCRYPTION","name":"Disk encryption","data":{"enable_on":{"value":"all"},"mode":{"value":"tpmv2"}}},
+		"NVIDIA-GPU":{"id":"NVIDIA_GPU","name":"NVIDIA-GPU"}}`))
 }

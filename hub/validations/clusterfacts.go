@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/hub/connectivity"
+	"github.com/ironflow/ironflow/hub/operators"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -29,6 +30,10 @@ type Settings struct {
 	BadNetworks []string
 	APIVIPs     []VIP
 	IngressVIPs []VIP
+	// Operators are those that the cluster gets beside its release; LostOperators are names
+	// of those that it is to get and that the hub does not offer any more.
+	Operators     []operators.Choice
+	LostOperators []string
 }
 
 // VIP is a virtual address. The address is not valid when the setting is none.
@@ -145,6 +150,10 @@ type Member struct {
 	ClockKnown bool
 	// Strangers are the addresses of peers that somebody else answered for.
 	Strangers []Stranger
+	// GPUs are the PCI vendor ids of its GPUs, Spare the sizes in GB of the disks that
+	// operators of the cluster may take.
+	GPUs  []string
+	Spare []int64
 }
 
 // Stranger is an address that was seen with a MAC that its owner does not have.
@@ -154,7 +163,10 @@ type Stranger struct{ Address, MAC string }
 func (f *HostFacts) Member() Member {
 	m := Member{
 		ID: f.Host.ID, Name: f.Name(), Label: f.Label(), Role: f.Role(),
-		HasInventory: f.Inventory != nil,
+		HasInventory: f.Inventory != nil, Spare: f.spareDisks(),
+	}
+	if f.Inventory != nil {
+		m.GPUs = gpusOf(f.Inventory)
 	}
 	if f.Links != nil {
 		m.Strangers = f.Links.Strangers

@@ -54,7 +54,11 @@ func (o ClusterOutcome) JSON() (string, error) {
 func Cluster(in ClusterInput, lists Lists) ClusterOutcome {
 	out := ClusterOutcome{Results: map[string][]Result{}, Pass: true}
 	var missing, others []string
-	for _, row := range ClusterRows {
+	rows := ClusterRows
+	for _, id := range in.ownOperators() {
+		rows = append(rows[:len(rows):len(rows)], clusterOperatorRow(id))
+	}
+	for _, row := range rows {
 		result := row.run(in, lists)
 		out.Results[row.Category] = append(out.Results[row.Category], result)
 		if result.Status == Success || result.Status == Disabled || lists.ignores(result.ID, row.Essential) {

@@ -103,18 +103,3 @@ var clusterConfigurationRows = []ClusterRow{
 		Checks: "platform and network management fit: none and external need the user's network, bare metal its own; external has a name", Do: "change the platform or `user_managed_networking`",
 	},
 }
-
-func clusterOperatorRows() []ClusterRow {
-	rows := []ClusterRow{}
-	for _, id := range hostOperators {
-		rows = append(rows, clusterOperatorRow(wire.ClusterValidationID(id)))
-	}
-	return append(rows, clusterOperatorRow(gpuID))
-}
-
-func clusterOperatorRow(id wire.ClusterValidationID) ClusterRow {
-	return ClusterRow{
-		ID: id, Category: operators, When: anyCluster, check: func(ClusterInput) verdict { return notSelected(string(id)) },
-		Checks: "nothing: the operator is not selected", Do: "nothing",
-	}
-}

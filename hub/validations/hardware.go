@@ -10,11 +10,23 @@ import (
 
 func minimumCPUs(in HostInput) verdict { return enoughCPUs(in, in.Minimum.CPUs, "") }
 
-func roleCPUs(in HostInput) verdict { return enoughCPUs(in, in.Needs.CPUs, roleText(in)) }
+func roleCPUs(in HostInput) verdict {
+	return enoughCPUs(in, in.Needs.CPUs, roleText(in)+operatorsText(in.Cluster != nil && in.Needs.CPUs > in.Release.CPUs))
+}
 
 func minimumMemory(in HostInput) verdict { return enoughMemory(in, in.Minimum.MemoryMiB, "") }
 
-func roleMemory(in HostInput) verdict { return enoughMemory(in, in.Needs.MemoryMiB, roleText(in)) }
+func roleMemory(in HostInput) verdict {
+	return enoughMemory(in, in.Needs.MemoryMiB, roleText(in)+operatorsText(in.Cluster != nil && in.Needs.MemoryMiB > in.Release.MemoryMiB))
+}
+
+// operatorsText says that operators are among what needs it.
+func operatorsText(they bool) string {
+	if they {
+		return " with its operators"
+	}
+	return ""
+}
 
 func roleText(in HostInput) string {
 	if role := in.Role(); role != "" {

@@ -12,8 +12,9 @@ type HostInput struct {
 	*HostFacts
 	// Cluster is nil for an unbound host.
 	Cluster *ClusterFacts
-	// Needs are those of the host's role, Minimum those of any role.
-	Needs, Minimum Requirements
+	// Needs are those of the host's role, Minimum those of any role. Release is what Needs
+	// are without the operators of the cluster, see [HostInput.WithOperators].
+	Needs, Minimum, Release Requirements
 	// Connected and MediaConnected tell whether the agent polls and reads its medium.
 	Connected, MediaConnected bool
 	// AgentImage is the only agent that the hub wants; empty accepts any.
@@ -55,11 +56,11 @@ const (
 
 // Categories of the protocol.
 const (
-	hardware      = "hardware"
-	network       = "network"
-	operators     = "operators"
-	configuration = "configuration"
-	hostsData     = "hosts-data"
+	hardware       = "hardware"
+	network        = "network"
+	operatorChecks = "operators"
+	configuration  = "configuration"
+	hostsData      = "hosts-data"
 )
 
 // HostRow is one check of a host.
@@ -112,7 +113,13 @@ func Host(in HostInput, lists Lists) HostOutcome {
 
 		MinimumHardware: true, NetworkDefined: true, Others: true,
 	}
-	for _, row := range HostRows {
+	rows := HostRows
+	if in.Cluster != nil {
+		for _, id := range in.Cluster.ownOperators() {
+			rows = append(rows[:len(rows):len(rows)], hostOperatorRow(id))
+		}
+	}
+	for _, row := range rows {
 		if !row.When.holds(in) {
 			continue
 		}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -156,7 +157,7 @@ func (h *Hub) write(call string, raw []byte) (int, any) {
 		var p wire.ClusterFinalizingProgress
 		_ = json.Unmarshal(raw, &p)
 		if h.cluster.Progress == nil || h.cluster.Progress.FinalizingStage != p.FinalizingStage {
-			h.cluster.Progress = &wire.ClusterProgressInfo{FinalizingStage: p.FinalizingStage}
+			h.cluster.Progress = &wire.ClusterProgressInfo{FinalizingStage: p.FinalizingStage, FinalizingStageStartedAt: wire.At(time.Now())}
 			h.effects = append(h.effects, "stage "+string(p.FinalizingStage))
 		}
 		return http.StatusOK, nil

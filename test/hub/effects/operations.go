@@ -20,7 +20,7 @@ var Operations = []Operation{
 	{"V2CreateClusterManifest", Acts, "counted by the check custom-manifests-requirements-satisfied, a file of the cluster for whoever makes its Ignition", "hub/rest.TestManifestsOfAForeignNetworkCount"},
 	{"V2UpdateClusterManifest", Acts, "replaces it", "hub/rest.TestManifests"},
 	{"V2DeleteClusterManifest", Acts, "removes it", "hub/rest.TestManifests"},
-	{"v2ReportMonitoredOperatorStatus", Acts, "a cluster of a release is installed once its own are available", "hub/rest.TestFinalizing"},
+	{"v2ReportMonitoredOperatorStatus", Acts, "a cluster of a release is installed once its own are available and those beside it are, or failed", "hub/rest.TestFinalizing"},
 	{"v2UpdateClusterFinalizingProgress", Acts, "the stage, with its limit", "hub/service.TestClustersThatDoNotComeUp"},
 	{"V2UpdateClusterUISettings", Stores, "text of a console", "hub/rest.TestUISettings"},
 	{"v2UploadClusterIngressCert", Acts, "added to the kubeconfig; a cluster of a release is not installed without", "hub/rest.TestFinalizing"},

@@ -22,6 +22,7 @@ import (
 	"github.com/ironflow/ironflow/hub/filestore"
 	"github.com/ironflow/ironflow/hub/inside"
 	"github.com/ironflow/ironflow/hub/instructions"
+	"github.com/ironflow/ironflow/hub/operators"
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/seal"
 	"github.com/ironflow/ironflow/hub/service"
@@ -42,6 +43,8 @@ type Options struct {
 	Sources map[sources.Name]sources.Source
 	// Inside is put into clusters whose end is told from inside; the hub's key is its own.
 	Inside inside.Program
+	// Operators are those that clusters can get beside their release; none means those of the hub.
+	Operators operators.Table
 	// Checks change the validations.
 	Checks service.Checks
 	// Images of an installation; none has a default.
@@ -103,7 +106,7 @@ func Start(t testing.TB, o Options) *Hub {
 	must(t, err)
 	o.Inside.Key = key
 	h.Hub, err = service.New(service.Options{
-		Inside: o.Inside, NodeZero: o.NodeZero,
+		Inside: o.Inside, NodeZero: o.NodeZero, Operators: o.Operators,
 		Store: records, Files: kept, TokenKey: key, Timers: o.Timers, Checks: o.Checks, Images: o.Images, Sources: o.sources(t), Keys: keys, ImageURLs: o.ImageURLs,
 	})
 	must(t, err)

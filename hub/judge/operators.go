@@ -1,0 +1,70 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/operators"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// AskedOf are the operators that were asked for the cluster.
+func AskedOf(c *store.Cluster) operators.Asked {
+	return operators.Asked{Operators: c.Operators, Bundles: c.API.OperatorBundles}
+}
+
+// OperatorsOf are those that the cluster gets beside its release, with what they need, and
+// the names of those that the hub does not offer any more.
+func (r *Rules) OperatorsOf(c *store.Cluster) (chosen []operators.Choice, lost []string) {
+	asked := AskedOf(c)
+	if asked.Nothing() {
+		return nil, nil
+	}
+	return r.Operators.Choose(asked, SingleNode(c))
+}
+
+// olmWaiting are the stages in which operators beside the release have their time.
+var olmWaiting = []wire.FinalizingStage{
+	wire.FinalizingStageWaitingForOlmOperatorsCsvInitialization, wire.FinalizingStageWaitingForOlmOperatorsCsv,
+	wire.FinalizingStageWaitingForOlmOperatorSetupJobs,
+}
+
+// finalizingLimit is how long the cluster may be at its stage; zero for ever. Stages that
+// wait for operators have at least the time of the one that takes longest.
+func (j Judge) finalizingLimit(c *store.Cluster, stage wire.FinalizingStage) time.Duration {
+	limit := j.Timers.FinalizingLimit(stage)
+	if limit == 0 || !slices.Contains(olmWaiting, stage) {
+		return limit
+	}
+	for _, o := range c.API.MonitoredOperators {
+		if o.OperatorType == wire.OperatorTypeOlm {
+			limit = max(limit, time.Duration(o.TimeoutSeconds)*time.Second)
+		}
+	}
+	return limit
+}
+
+// settled tells that it is known whether the operators beside the release came up. A
+// program inside the cluster that has come to its end has nothing more to say of them.
+func settled(c *store.Cluster) bool {
+	return c.Completed || !slices.ContainsFunc(c.API.MonitoredOperators, func(o wire.MonitoredOperator) bool {
+		return o.OperatorType == wire.OperatorTypeOlm && o.Status != wire.OperatorStatusAvailable && o.Status != wire.OperatorStatusFailed
+	})
+}
+
+// Degraded says which operators beside the release did not come up; empty when all did.
+func Degraded(c *store.Cluster) string {
+	var names []string
+	for _, o := range c.API.MonitoredOperators {
+		if o.OperatorType == wire.OperatorTypeOlm && o.Status != wire.OperatorStatusAvailable {
+			names = append(names, o.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("degraded, for operators that did not come up: %s", strings.Join(names, ", "))
+}
