@@ -133,8 +133,8 @@ func ipa(string) (ignition.IPA, error) {
 	return ignition.IPA{APIURLs: []string{"https://ironic.example:6385"}, Command: []string{"/usr/local/bin/ironic-python-agent"}}, nil
 }
 
-func (w *world) agentConfig(ctx context.Context, env *agentv1.InfraEnv) (ignition.Agent, error) {
-	token, err := w.hub.AgentToken(ctx, hubid.InfraEnv(env))
+func (w *world) agentConfig(ctx context.Context, env *agentv1.InfraEnv, machine string) (ignition.Agent, error) {
+	token, err := w.hub.MachineToken(ctx, hubid.InfraEnv(env), machine)
 	return ignition.Agent{URL: w.hub.URL, InfraEnvID: hubid.InfraEnv(env), Version: "agent:1", Token: ignition.Secret(token), Gate: true}, err
 }
 

@@ -110,7 +110,7 @@ func newCrew(t *testing.T) *crew {
 		media.Setup(mgr, oneForMedia(gateway), gate), subscription.Setup(mgr, oneForSubscriptions(gateway)), claim.Setup(mgr), link.Setup(mgr, nobody{}),
 		image.Setup(mgr, image.Options{
 			Store: printer{}, Architectures: func() []string { return []string{"x86_64"} }, IPA: ipa,
-			Agent: func(context.Context, *agentv1.InfraEnv) (ignition.Agent, error) {
+			Agent: func(context.Context, *agentv1.InfraEnv, string) (ignition.Agent, error) {
 				return ignition.Agent{URL: "https://hub.test", InfraEnvID: "3f0b8a52-1df7-4ef2-9d31-0a4b7e3c9a11", Version: "agent:1", Token: "t", Gate: true}, nil
 			},
 		}),

@@ -18,18 +18,23 @@ func hostPath(h Host, rest string) string {
 }
 
 // Register announces the host in its infra-env (POST …/hosts, 201). Registering
-// a known host again resets its record, see the hub's host machine.
+// a known host again resets its record, see the hub's host machine. A token of the host's
+// own that comes with the answer is what the client sends from then on.
 func (c *Client) Register(ctx context.Context, h Host) (wire.HostRegistrationResponse, error) {
 	var out wire.HostRegistrationResponse
 	header := http.Header{}
 	if c.attempt != "" {
 		header.Set(wire.HeaderAttempt, c.attempt)
 	}
-	_, err := c.do(ctx, call{
+	header.Set(wire.HeaderHostToken, wire.HostTokenWanted)
+	answer, err := c.do(ctx, call{
 		header: header,
 		method: http.MethodPost, path: "/infra-envs/" + url.PathEscape(h.InfraEnvID) + "/hosts", want: http.StatusCreated,
 		in: wire.HostCreateParams{HostID: h.HostID, DiscoveryAgentVersion: *c.version.Load()}, out: &out,
 	})
+	if own := answer.Get(wire.HeaderHostToken); err == nil && own != "" {
+		_ = c.token.Own(own) // what cannot be kept is asked for again after a crash
+	}
 	return out, err
 }
 

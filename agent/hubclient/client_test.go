@@ -246,6 +246,51 @@ func TestTokenIsReadAgainAndNeverPrinted(t *testing.T) {
 	g.Expect(token.String() + fmt.Sprintf(" %v %+v %#v", token, token, token)).To(Equal("*** *** *** ***"))
 }
 
+// TestTheHostsOwnTokenIsKept: it is sent from the registration on, by later processes too,
+// until the hub refuses it.
+func TestTheHostsOwnTokenIsKept(t *testing.T) {
+	g := NewWithT(t)
+	t.Setenv(hubclient.TokenEnv, "of-the-image")
+	dir := hostfile.Dir{Root: t.TempDir()}
+	var sent []string
+	hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent = append(sent, r.Header.Get("X-Secret-Key"))
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/hosts") {
+			g.Expect(r.Header.Get("Ironflow-Host-Token")).To(Equal("wanted"))
+			w.Header().Set("Ironflow-Host-Token", "of-the-host")
+			w.WriteHeader(http.StatusCreated)
+			_, _ = io.WriteString(w, `{"id":"x"}`)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	defer hub.Close()
+	process := func() (*hubclient.Client, *hubclient.Token) {
+		token := hubclient.NewToken(dir)
+		client, err := hubclient.New(hubclient.Options{URL: hub.URL, Token: token})
+		g.Expect(err).NotTo(HaveOccurred())
+		t.Cleanup(client.Close)
+		return client, token
+	}
+	client, token := process()
+	_, err := client.Register(t.Context(), host)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(client.Reply(t.Context(), host, wire.StepReply{})).To(Succeed())
+	later, _ := process()
+	g.Expect(later.Reply(t.Context(), host, wire.StepReply{})).To(Succeed())
+	g.Expect(client.ReloadToken()).To(BeTrue())
+	g.Expect(client.Reply(t.Context(), host, wire.StepReply{})).To(Succeed())
+	last, _ := process()
+	g.Expect(last.Reply(t.Context(), host, wire.StepReply{})).To(Succeed())
+	g.Expect(sent).To(Equal([]string{"of-the-image", "of-the-host", "of-the-host", "of-the-image", "of-the-image"}))
+	_, err = client.Register(t.Context(), host)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(token.Known()).To(ContainElements("of-the-image", "of-the-host"), "neither gets into logs")
+	info, err := os.Stat(dir.Path(hostfile.HostToken))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o600)))
+}
+
 // Who sets the variable means it; a credential of the unit is more than its environment file.
 func TestWhereTheTokenComesFrom(t *testing.T) {
 	for name, tc := range map[string]struct{ env, credential, file, want string }{

@@ -2,6 +2,8 @@ package hubclient
 
 import (
 	"bufio"
+	"cmp"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -28,6 +30,10 @@ const (
 type Token struct {
 	mu    sync.Mutex
 	value string
+	// own is the host's own, which the hub has given for a registration: it takes the
+	// place of value. Both are kept in dir for processes that come later.
+	own string
+	dir *hostfile.Dir
 	// read are the files that may hold it, in the order of their weight.
 	read []func() string
 }
@@ -35,7 +41,8 @@ type Token struct {
 // NewToken returns the token of the environment, or else of the unit's
 // credential, or else of the unit's environment file below the root.
 func NewToken(dir hostfile.Dir) *Token {
-	t := &Token{value: os.Getenv(TokenEnv)}
+	t := &Token{value: os.Getenv(TokenEnv), dir: &dir}
+	t.own = ownToken(dir)
 	if folder := os.Getenv(credentialsEnv); folder != "" {
 		t.read = append(t.read, func() string { return head(filepath.Join(folder, credential)) })
 	}
@@ -64,7 +71,9 @@ func (t *Token) Known() []string {
 	if t == nil {
 		return nil
 	}
-	known := []string{t.get()}
+	t.mu.Lock()
+	known := []string{t.value, t.own}
+	t.mu.Unlock()
 	for _, read := range t.read {
 		known = append(known, read())
 	}
@@ -74,12 +83,57 @@ func (t *Token) Known() []string {
 func (t *Token) get() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.value
+	return cmp.Or(t.own, t.value)
+}
+
+// Own makes the host's own token the one that is sent. It is kept for processes that come
+// later in this boot; where that fails, they register again.
+func (t *Token) Own(token string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.own = token
+	if t.dir == nil {
+		return nil
+	}
+	boot, _ := t.dir.BootID() // the empty one is the same for the whole boot
+	if err := t.dir.Write(hostfile.HostToken, hostfile.OwnToken{BootID: boot, Token: token}); err != nil {
+		return fmt.Errorf("keep the host's token: %w", err)
+	}
+	return nil
+}
+
+// disown goes back to the token that the host was booted with, and tells whether there
+// was another.
+func (t *Token) disown() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.own == "" {
+		return false
+	}
+	t.own = ""
+	if t.dir != nil {
+		_ = os.Remove(t.dir.Path(hostfile.HostToken)) // one that stays is refused once more
+	}
+	return true
+}
+
+// ownToken is what an earlier process of this boot was given.
+func ownToken(dir hostfile.Dir) string {
+	var kept hostfile.OwnToken
+	boot, _ := dir.BootID()
+	if err := dir.Read(hostfile.HostToken, &kept); err != nil || kept.BootID != boot {
+		return ""
+	}
+	return kept.Token
 }
 
 // Reload reads the token again and tells whether it has changed. Files that are
-// missing or empty leave the token as it is.
+// missing or empty leave the token as it is. In the place of one of the host's own comes
+// the one that the host was booted with.
 func (t *Token) Reload() bool {
+	if t.disown() {
+		return true
+	}
 	for _, read := range t.read {
 		if value := read(); value != "" {
 			t.mu.Lock()

@@ -36,6 +36,9 @@ type Registration struct {
 	Status, StatusInfo string
 }
 
+// newToken is the delay after which a token is tried that was not refused yet.
+const newToken = 2 * time.Second
+
 // Loop registers until it succeeds.
 type Loop struct {
 	Hub Hub
@@ -69,8 +72,8 @@ func (l *Loop) Run(ctx context.Context) (Registration, error) {
 		}
 		inRow++
 		delay := hubclient.Delay(err, table[kind].delay(inRow, backoff.Random()))
-		if kind == answerUnauthorized {
-			l.Hub.ReloadToken()
+		if kind == answerUnauthorized && l.Hub.ReloadToken() {
+			delay = min(delay, newToken)
 		}
 		l.Status(fmt.Sprintf("not registered: %v; %s", err, table[kind].hint))
 		l.Log.Warn("registration failed", "error", err, "retryIn", delay.Round(time.Second))

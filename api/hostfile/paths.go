@@ -42,6 +42,9 @@ const (
 	ReasonFile = RunDir + "/reason.json"
 	// StatusFile is what the agent is at, see [AgentStatus]. Writer: agent.
 	StatusFile = RunDir + "/status.json"
+	// HostToken is the host's own token at the hub, with the boot that it is of, see
+	// [OwnToken]. Writer: agent.
+	HostToken = RunDir + "/host-token.json"
 	// InstalledFile is the done marker. Writer: agent, before it ends.
 	InstalledFile = RunDir + "/installed.json"
 

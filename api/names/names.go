@@ -38,6 +38,8 @@ const (
 	KubernetesVersion = "ironflow.io/kubernetes-version"
 	// KubernetesSettings, on an AgentClusterInstall of source kubernetes, are further settings as a JSON object.
 	KubernetesSettings = "ironflow.io/kubernetes"
+	// Revoke, on an InfraEnv, revokes the tokens of its agents once for each other text.
+	Revoke = "ironflow.io/revoke-agent-tokens"
 	// SingleHost, with the value "true" on an InfraEnv, gives each of its hosts a cluster of its own.
 	SingleHost = "ironflow.io/single-host"
 	// Probe, on a host, asks for a new report of its BMC; any new value counts.

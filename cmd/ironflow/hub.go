@@ -100,7 +100,7 @@ func newHubOver(ctx context.Context, records store.Store, s settings, cert pki.F
 		Hub: h.core, Auth: rest.Auth{None: s.hubAuth == "none", Key: key, Local: s.nodeZero.local}, Registerer: metrics, Log: log,
 		PublicURL: s.hubURL, LiveFiles: hubImages{h.live},
 	}
-	if err := s.api.apply(ctx, &api); err != nil {
+	if err := s.api.apply(ctx, s.kubeconfig, &api); err != nil {
 		return nil, err
 	}
 	h.releases, h.lookup = api.Releases, api.Lookup

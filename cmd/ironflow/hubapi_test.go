@@ -63,6 +63,8 @@ func TestSettingsOfTheAPIThatCannotWork(t *testing.T) {
 	}{
 		"no token":        {hubAPI{userTokenFile: filepath.Join(dir, "none")}, "--hub-user-token-file"},
 		"a short token":   {hubAPI{userTokenFile: short}, "less than 16 characters"},
+		"no users":        {hubAPI{usersFile: filepath.Join(dir, "none")}, "--hub-users-file"},
+		"a broken user":   {hubAPI{usersFile: short}, "line 1: want NAME,ROLE,TOKEN"},
 		"no address":      {hubAPI{updateService: "somewhere"}, "--hub-update-service"},
 		"broken releases": {hubAPI{releasesFile: broken}, "--hub-releases-file"},
 	} {

@@ -54,7 +54,7 @@ func TestEveryOptionOfTheHubIsAFlag(t *testing.T) {
 	core, served := service.Options{}, rest.Options{Log: slog.New(slog.DiscardHandler)}
 	g.Expect(checks.apply(&core)).To(Succeed())
 	g.Expect(work.apply(&core)).To(Succeed())
-	g.Expect(api.apply(t.Context(), &served)).To(Succeed())
+	g.Expect(api.apply(t.Context(), "", &served)).To(Succeed())
 	all, err := work.sources(nil, t.TempDir())
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(slices.Sorted(maps.Keys(all.All))).To(ConsistOf(sources.Names()))

@@ -144,13 +144,13 @@ func (p *program) ipaConfig(arch string) (ignition.IPA, error) {
 	return config, nil
 }
 
-// agentConfig is what the live images of an InfraEnv tell the host agent.
-func (p *program) agentConfig(ctx context.Context, env *agentv1.InfraEnv) (ignition.Agent, error) {
+// agentConfig is what the live image of a machine of an InfraEnv tells the host agent.
+func (p *program) agentConfig(ctx context.Context, env *agentv1.InfraEnv, machine string) (ignition.Agent, error) {
 	ca, err := readExisting(p.cert.CA)
 	if err != nil {
 		return ignition.Agent{}, fmt.Errorf("CA of the hub: %w", err)
 	}
-	token, err := p.hub.core.AgentToken(ctx, hubid.InfraEnv(env))
+	token, err := p.hub.core.MachineToken(ctx, hubid.InfraEnv(env), machine)
 	if err != nil {
 		return ignition.Agent{}, fmt.Errorf("token of InfraEnv %s: %w", env.Name, err)
 	}

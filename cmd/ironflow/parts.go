@@ -53,7 +53,7 @@ var parts = []part{
 		lease: names.HubLease, flags: slices.Concat(everyPart, []string{
 			"hub-addr", "hub-plain-addr", "images-publish-url",
 			"files", "files-endpoint", "files-region", "files-addressing", "files-ca", "files-credentials-file",
-			"hub-user-token-file", "hub-releases-file", "hub-update-service", "hub-release-lookup", "hub-release-mirrors", "hub-release-ca",
+			"hub-user-token-file", "hub-users-file", "hub-user-reviews", "hub-releases-file", "hub-update-service", "hub-release-lookup", "hub-release-mirrors", "hub-release-ca",
 			"hub-disabled-host-validations", "hub-disabled-cluster-validations", "hub-disabled-steps", "hub-host-requirements", "hub-agent-version",
 			"hub-ignition-dir", "hub-ignition-source", "hub-openshift-install", "hub-kubernetes", "hub-cluster-image", "hub-operators-file", "hub-installer-image", "hub-controller-image", "hub-machine-config-image", "hub-must-gather-image", "hub-coreos-image", "hub-log-limit", "hub-keep-events",
 			"hub-silence", "hub-checks-timeout", "hub-disk-check-timeout", "hub-image-check-timeout", "hub-logs-timeout", "hub-stage-timeouts", "hub-soft-timeouts",

@@ -41,6 +41,6 @@ func newCommand() *cobra.Command {
 	c.bind(root.PersistentFlags())
 	get := &cobra.Command{Use: "get", Short: "List resources"}
 	get.AddCommand(newGetHosts(&c))
-	root.AddCommand(get, newDescribe(&c), newKubeconfig(&c), newRetry(&c), newBMC(&c))
+	root.AddCommand(get, newDescribe(&c), newKubeconfig(&c), newRetry(&c), newRevokeTokens(&c), newBMC(&c))
 	return root
 }

@@ -54,8 +54,9 @@ type Options struct {
 	// ironic-python-agent makes VLAN interfaces of what it hears from the switches
 	// only in images without network settings.
 	VLANInterfaces string
-	// Agent returns what the images of an InfraEnv tell the host agent.
-	Agent func(ctx context.Context, infraEnv *agentv1.InfraEnv) (ignition.Agent, error)
+	// Agent returns what the image of a machine of an InfraEnv tells the host agent. The
+	// machine is named by what lasts, see [machineOf].
+	Agent func(ctx context.Context, infraEnv *agentv1.InfraEnv, machine string) (ignition.Agent, error)
 	// Live returns what is known of the live system of an architecture and version: an
 	// nmstate document that cannot be translated is passed on where it has nmstatectl;
 	// nil for nothing known.
@@ -329,7 +330,7 @@ func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (ima
 		config.Nmstate = []ignition.Nmstate{{Document: document}}
 	}
 	if request.Agent {
-		agent, err := r.options.Agent(ctx, in.InfraEnv)
+		agent, err := r.options.Agent(ctx, in.InfraEnv, machineOf(in))
 		if err != nil {
 			return images.Built{}, err
 		}
@@ -348,6 +349,15 @@ func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (ima
 		Arch: request.Architecture, Version: request.Version, Format: string(request.Format), Ignition: raw, NetworkKeyfiles: keyfiles, InitrdFiles: files, Kargs: request.Kargs,
 		MACs: request.MACs,
 	})
+}
+
+// machineOf names the machine that the image is for: by its boot MAC address, which a host
+// keeps that is made anew or moves to another cluster, or else by its object.
+func machineOf(in Input) string {
+	if in.Host != nil && in.Host.Spec.BootMACAddress != "" {
+		return strings.ToLower(in.Host.Spec.BootMACAddress)
+	}
+	return in.Image.Namespace + "/" + in.Image.Name
 }
 
 // infraEnvSettings adds what the user said about the environment's live images.

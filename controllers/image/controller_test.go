@@ -113,8 +113,8 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 		IPA: func(string) (ignition.IPA, error) {
 			return ignition.IPA{APIURLs: []string{"https://ironic.example:6385"}, Command: []string{"/usr/local/bin/ironic-python-agent"}}, nil
 		},
-		Agent: func(_ context.Context, env *agentv1.InfraEnv) (ignition.Agent, error) {
-			return ignition.Agent{URL: "https://hub.example:8090", InfraEnvID: string(env.UID), Version: "agent:1", Token: "token-of-" + ignition.Secret(env.Name), Gate: true}, nil
+		Agent: func(_ context.Context, env *agentv1.InfraEnv, machine string) (ignition.Agent, error) {
+			return ignition.Agent{URL: "https://hub.example:8090", InfraEnvID: string(env.UID), Version: "agent:1", Token: ignition.Secret("token-of-" + env.Name + "-for-" + machine), Gate: true}, nil
 		},
 	})
 	return w

@@ -141,6 +141,7 @@ func (r *reconciler) spec(ctx context.Context, env *agentv1.InfraEnv) (service.I
 		TrustBundle:          env.Spec.AdditionalTrustBundle,
 		Version:              env.Spec.OSImageVersion,
 		ImageType:            wire.ImageType(env.Spec.ImageType),
+		Revoke:               env.Annotations[names.Revoke],
 
 		NetworkDiscoveryDelay: env.Spec.NetworkDiscoveryDelaySeconds,
 	}

@@ -289,3 +289,30 @@ func TestOnlyWhatAPersonMendsIsAnImageCreationError(t *testing.T) {
 	_, reason := verdict(errors.New("the API server was slow"))
 	g.Expect(reason).To(Equal(agentv1.ReasonWaitingForInfraEnvImageToBeMade))
 }
+
+// TestTokensAreRevokedByAnAnnotation: once for each other text.
+func TestTokensAreRevokedByAnAnnotation(t *testing.T) {
+	w := newWorld(t, pullSecret(goodSecret), infraEnv())
+	_, env := w.pass()
+	token := func() string {
+		text, err := w.hub.AgentToken(t.Context(), hubid.InfraEnv(env))
+		w.Expect(err).NotTo(HaveOccurred())
+		return text
+	}
+	revoke := func(word string) {
+		env.Annotations = map[string]string{names.Revoke: word}
+		w.Expect(w.kube.Update(t.Context(), env)).To(Succeed())
+		_, env = w.pass()
+	}
+	first := token()
+	revoke("stolen")
+	second := token()
+	w.Expect(second).NotTo(Equal(first))
+	_, err := w.hub.CheckAgentToken(t.Context(), first)
+	w.Expect(err).To(HaveOccurred())
+	_, env = w.pass()
+	revoke("stolen")
+	w.Expect(token()).To(Equal(second), "it was done already")
+	revoke("again")
+	w.Expect(token()).NotTo(Equal(second))
+}

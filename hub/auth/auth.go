@@ -1,10 +1,12 @@
 // Package auth makes and checks the tokens that agents send to the hub.
 //
-// A token is bound to one infra-env and names it: it opens nothing else. It is
-// made from the hub's key and the infra-env's token generation alone, so the
-// same token comes out after a restart and in every replica (live images that
-// carry it stay the same), and raising the generation revokes every token that
-// was made before.
+// A token is bound to one infra-env and names it: it opens nothing else. One that is
+// in an image for all hosts of the infra-env registers hosts; one that is in the image
+// of a single machine, or was given for such a registration, is a host's own and speaks
+// for that host alone. Tokens are made from the hub's key, the infra-env's token
+// generation and what they name, so the same token comes out after a restart and in
+// every replica (live images that carry it stay the same), and raising the generation
+// revokes every token that was made before.
 package auth
 
 import (
@@ -39,6 +41,13 @@ type Claims struct {
 	InfraEnvID string `json:"infra_env_id"`
 	// Generation is the infra-env's token generation when the token was made.
 	Generation int64 `json:"generation"`
+	// Machine is whose image the token is in: it speaks for the host that registers with
+	// it first. Empty for all hosts of the infra-env.
+	Machine string `json:"machine,omitempty"`
+	// HostID is the only host that the token speaks for, and Serial the registration that
+	// it was given for; empty for tokens of images.
+	HostID string `json:"host_id,omitempty"`
+	Serial int64  `json:"serial,omitempty"`
 }
 
 // Key signs tokens. The zero value signs and accepts nothing.
@@ -78,7 +87,11 @@ func (k Key) Token(c Claims) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return prefix + base64.RawURLEncoding.EncodeToString(payload) + "." + base64.RawURLEncoding.EncodeToString(k.sign(payload)), nil
+	start, signed := prefix, payload
+	if c.Own() {
+		start, signed = hostPrefix, append([]byte(hostPrefix), payload...)
+	}
+	return start + base64.RawURLEncoding.EncodeToString(payload) + "." + base64.RawURLEncoding.EncodeToString(k.sign(signed)), nil
 }
 
 // Check returns the claims of a good token. Signatures are compared in
@@ -89,6 +102,9 @@ func (k Key) Check(token string) (Claims, error) {
 		return Claims{}, ErrMissing
 	}
 	body, found := strings.CutPrefix(token, prefix)
+	if !found {
+		body, found = strings.CutPrefix(token, hostPrefix)
+	}
 	encoded, _, split := strings.Cut(body, ".")
 	if !found || !split || len(token) > maxToken || len(k.secret) == 0 {
 		return Claims{}, ErrInvalid

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/clustermachine"
 	"github.com/ironflow/ironflow/hub/clusters"
 	"github.com/ironflow/ironflow/hub/hostmachine"
@@ -31,6 +32,11 @@ type Registration struct {
 	// Attempt tells one run of the deploy step from the next; empty for agents
 	// that do not say. See [wire.HeaderAttempt].
 	Attempt string
+	// By is the token that the agent registers with; the zero value stands for a hub
+	// without authentication.
+	By auth.Claims
+	// WantsToken tells that the agent goes on with a token of the host's own.
+	WantsToken bool
 }
 
 // maxVersion bounds the reference of an agent's image, in bytes.
@@ -59,6 +65,7 @@ func (f *Fleet) RegisterHost(ctx context.Context, r Registration) (wire.HostRegi
 		answer, err = registrationAnswer(host, cmp.Or(f.units.Rules.Checks.AgentImage, r.AgentVersion, f.units.Rules.Images.Installer))
 		return err
 	})
+	f.refusedTwin(ctx, store.HostKey{InfraEnvID: r.InfraEnvID, HostID: r.HostID}, err)
 	f.turnedAway(ctx, store.HostKey{InfraEnvID: r.InfraEnvID, HostID: r.HostID}, err)
 	return answer, err
 }
@@ -72,12 +79,20 @@ func register(w *settle.Work, r Registration) (*store.Host, error) {
 		return nil, refusal.BadRequest("infra-env %s is for disconnected images; hosts cannot register in it", env.API.Name)
 	}
 	host, err := w.Host(store.HostKey{InfraEnvID: r.InfraEnvID, HostID: r.HostID})
+	if err == nil {
+		if err := bind(w, host, false, r); err != nil {
+			return nil, err
+		}
+	}
 	if err == nil && slices.Contains(hostmachine.Installing, host.API.Status) {
 		host.CutOff = host.API.StatusUpdatedAt.Time // an agent that goes on after a crash does not register
 	}
 	switch {
 	case refusal.IsNotFound(err):
 		if host, err = newHost(w, env, r); err != nil {
+			return nil, err
+		}
+		if err := bind(w, host, true, r); err != nil {
 			return nil, err
 		}
 	case err != nil:

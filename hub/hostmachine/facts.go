@@ -33,6 +33,8 @@ type Facts struct {
 	// HasInventory, MinimumHardware, NetworkDefined and OtherValidations are the
 	// results of the validations, by the group that decides on the status.
 	HasInventory, MinimumHardware, NetworkDefined, OtherValidations bool
+	// Twin tells that another machine says that it is this host.
+	Twin bool
 	// MinimumPool tells that the few checks of an unbound host pass.
 	MinimumPool bool
 	// RoleValid tells that the host's role can be installed.
@@ -93,6 +95,7 @@ var (
 	reachable      = is("agent polls and reads its medium", func(f Facts) bool { return f.Connected && f.MediaConnected })
 	connected      = is("agent polls", func(f Facts) bool { return f.Connected })
 	hasInventory   = is("has an inventory", func(f Facts) bool { return f.HasInventory })
+	twin           = is("another machine has its id", func(f Facts) bool { return f.Twin })
 	minimum        = is("hardware suffices", func(f Facts) bool { return f.MinimumHardware })
 	networkDefined = is("machine network is known", func(f Facts) bool { return f.NetworkDefined })
 	othersPass     = is("all other validations pass", func(f Facts) bool { return f.OtherValidations })

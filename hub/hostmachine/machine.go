@@ -117,6 +117,7 @@ var refreshRules = []rule{
 	},
 
 	{Trigger: Refresh, From: one(known), To: preparing, When: []guard{roleValid, reachable, clusterPreparing}, Info: "Running the last checks before the installation"},
+	{Trigger: Refresh, From: states(PreInstall, Preparing, one(preparingFailed)), To: insufficient, When: []guard{twin, reachable}, Info: "Another machine has the host's id; neither is installed"},
 	{Trigger: Refresh, From: states(one(preparing, preparingFailed, known)), To: insufficient, When: []guard{diskSpeedFailed}, Info: "The installation disk is too slow, or could not be measured"},
 	{Trigger: Refresh, From: one(preparing), To: preparingOK, When: []guard{checksPassed, clusterPreparing}, Info: "Ready to be installed; waiting for the other hosts"},
 	{Trigger: Refresh, From: one(preparingOK), To: installing, When: []guard{clusterInstalling}, Info: "The installation starts"},
@@ -189,6 +190,7 @@ var poolRules = []rule{
 		Trigger: Refresh, From: states(Pool, one(unbinding)), To: disconnectedPool, When: []guard{rules.Not(reachable)},
 		Info: "The agent does not answer; check the host's network and power",
 	},
+	{Trigger: Refresh, From: Pool, To: insufficientPool, When: []guard{twin}, Info: "Another machine has the host's id; neither is installed"},
 	{Trigger: Refresh, From: Pool, To: discoveringPool, When: []guard{rules.Not(hasInventory)}, Info: "Waiting for the host's inventory"},
 	{Trigger: Refresh, From: Pool, To: insufficientPool, When: []guard{rules.Not(poolMinimum)}, Info: "The host does not meet the minimum requirements"},
 	{Trigger: Refresh, From: Pool, To: knownPool, Info: "The host is ready to be bound to a cluster"},

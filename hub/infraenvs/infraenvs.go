@@ -59,6 +59,8 @@ type Spec struct {
 	// host waits for its cards before it takes one of them.
 	StaticNetworks        []wire.HostStaticNetworkConfig
 	NetworkDiscoveryDelay *int64
+	// Revoke revokes the agents' tokens once for each other text; empty revokes nothing.
+	Revoke string
 	// ImageType is full-iso or minimal-iso; empty means full-iso.
 	ImageType wire.ImageType
 }
@@ -100,6 +102,9 @@ func (spec Spec) apply(env *store.InfraEnv) {
 	env.API.SSHAuthorizedKey, env.API.Proxy, env.API.IgnitionConfigOverride = spec.SSHKey, spec.Proxy, spec.IgnitionOverride
 	env.API.AdditionalNTPSources, env.API.NTPSources = spec.AdditionalNTPSources, spec.NTPSources
 	env.API.AdditionalTrustBundle, env.API.OpenshiftVersion = spec.TrustBundle, spec.Version
+	if spec.Revoke != "" && spec.Revoke != env.Revoked {
+		env.Revoked, env.TokenGeneration = spec.Revoke, env.TokenGeneration+1
+	}
 	env.API.Type, env.API.KernelArguments = cmp.Or(spec.ImageType, wire.ImageTypeFullISO), nil
 	if len(spec.KernelArguments) > 0 {
 		env.API.KernelArguments = new(unit.Text(spec.KernelArguments))
@@ -134,6 +139,8 @@ func putInfraEnv(w *settle.Work, env *store.InfraEnv, fresh bool, before store.I
 	switch {
 	case fresh:
 		return w.EnvEvent(env, "infra_env_registered", wire.EventSeverityInfo, "registered", nil)
+	case env.TokenGeneration != before.TokenGeneration:
+		return w.EnvEvent(env, "infra_env_tokens_revoked", wire.EventSeverityWarning, "the tokens of its agents are revoked; hosts have to boot from an image that is made from now on", nil)
 	case env.API.IgnitionConfigOverride != before.API.IgnitionConfigOverride:
 		return w.EnvEvent(env, "ignition_config_image_generated", wire.EventSeverityInfo, "its live image has another Ignition", unit.Props{"details": "ignition_config_override"})
 	case unit.Text(env.API) != unit.Text(before.API):

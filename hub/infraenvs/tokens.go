@@ -21,27 +21,42 @@ func (r *Registry) AgentToken(ctx context.Context, infraEnvID string) (string, e
 	return r.key.Token(auth.Claims{InfraEnvID: infraEnvID, Generation: env.TokenGeneration})
 }
 
-// CheckAgentToken returns the infra-env that the token opens, or [auth.ErrInvalid].
-func (r *Registry) CheckAgentToken(ctx context.Context, token string) (infraEnvID string, err error) {
-	claims, err := r.key.Check(token)
+// MachineToken returns the token for the image of one machine of the infra-env: it
+// speaks for the host alone that registers with it first. The machine is named by
+// something that lasts, such as its boot MAC address.
+func (r *Registry) MachineToken(ctx context.Context, infraEnvID, machine string) (string, error) {
+	if r.key.IsZero() {
+		return "", nil
+	}
+	env, err := r.record(ctx, infraEnvID)
 	if err != nil {
 		return "", err
 	}
-	return r.current(ctx, claims)
+	return r.key.Token(auth.Claims{InfraEnvID: infraEnvID, Generation: env.TokenGeneration, Machine: machine})
 }
 
-// current returns the infra-env of the claims unless its tokens were revoked.
-func (r *Registry) current(ctx context.Context, claims auth.Claims) (infraEnvID string, err error) {
+// HostToken returns the token of a host's own for what its agent registered with.
+func (r *Registry) HostToken(registered auth.Claims, hostID string, serial int64) (string, error) {
+	return r.key.Token(auth.Claims{InfraEnvID: registered.InfraEnvID, Generation: registered.Generation, HostID: hostID, Serial: serial})
+}
+
+// CheckAgentToken returns what the agent's token opens, or [auth.ErrInvalid]. Which hosts
+// it speaks for is told by their [auth.Bearer].
+func (r *Registry) CheckAgentToken(ctx context.Context, token string) (auth.Claims, error) {
+	claims, err := r.key.Check(token)
+	if err != nil {
+		return auth.Claims{}, err
+	}
 	generation, err := r.generation(ctx, claims.InfraEnvID)
 	switch {
 	case refusal.IsNotFound(err):
-		return "", auth.ErrInvalid
+		return auth.Claims{}, auth.ErrInvalid
 	case err != nil:
-		return "", err
+		return auth.Claims{}, err
 	case generation != claims.Generation:
-		return "", auth.ErrInvalid
+		return auth.Claims{}, auth.ErrInvalid
 	}
-	return claims.InfraEnvID, nil
+	return claims, nil
 }
 
 // generation returns the generation of the infra-env's tokens.
@@ -91,7 +106,8 @@ func (r *Registry) RevokeImageTokens(ctx context.Context, infraEnvID string) err
 func (r *Registry) CheckImageToken(ctx context.Context, token string) (infraEnvID string, err error) {
 	claims, err := r.key.CheckImage(token)
 	if err != nil {
-		return r.CheckAgentToken(ctx, token)
+		agent, err := r.CheckAgentToken(ctx, token)
+		return agent.InfraEnvID, err
 	}
 	env, err := r.record(ctx, claims.InfraEnvID)
 	switch {

@@ -47,6 +47,9 @@ func (j Judge) HostDeadline(h *store.Host, c *store.Cluster) (due time.Time, pat
 	if c != nil && instructions.IsDayTwo(&c.API) && slices.Contains(hostmachine.Installing, h.API.Status) {
 		due = first(due, j.over(h.API.StatusUpdatedAt, hostmachine.JoiningLimit))
 	}
+	if j.Twin(h) != "" {
+		due = first(due, h.Twin.SeenAt.Add(TwinTime))
+	}
 	return due, patience
 }
 

@@ -59,6 +59,7 @@ func (j Judge) HostFacts(h *store.Host, c *store.Cluster, facts *validations.Hos
 		Connected: j.Connected(h), MediaConnected: MediaConnected(h),
 		HasInventory: outcome.HasInventory, MinimumHardware: outcome.MinimumHardware, NetworkDefined: outcome.NetworkDefined,
 		OtherValidations: outcome.Others, MinimumPool: outcome.MinimumHardware && outcome.Others,
+		Twin:      j.Twin(h) != "",
 		RoleValid: h.API.Role != "" && h.API.Role != wire.HostRoleAutoAssign,
 		Stage:     h.Stage(), InState: j.ageOf(h.API.StatusUpdatedAt),
 		PrepareTimeout: j.Timers.Prepare, SoftTimeouts: j.Timers.Soft,
@@ -83,6 +84,7 @@ func (j Judge) HostInput(h *store.Host, c *store.Cluster, facts *validations.Hos
 	in := validations.HostInput{
 		HostFacts: facts, Needs: j.NeedsOf(c, facts), Minimum: validations.Minimal,
 		Connected: j.Connected(h), MediaConnected: MediaConnected(h), AgentImage: j.Checks.AgentImage,
+		Twin: j.Twin(h),
 	}
 	lists := validations.Lists{Disabled: j.Checks.DisabledHost}
 	if c != nil {

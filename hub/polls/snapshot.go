@@ -60,6 +60,7 @@ func (d *Desk) read(ctx context.Context, key store.HostKey) (*snapshots.Host, er
 	if err != nil {
 		return nil, err
 	}
+	s.ReadAt = d.units.Now()
 	d.cache.Put(s, since)
 	return s, nil
 }
@@ -114,9 +115,12 @@ func snapshotOf(j judge.Judge, host *store.Host, env *store.InfraEnv, c *store.C
 	}
 	steps, skipped := instructions.For(in)
 	s := &snapshots.Host{
-		Key: host.Key(), ClusterID: host.ClusterID(), Steps: steps, Peer: peerOf(host, facts.Inventory), Agent: host.API.DiscoveryAgentVersion,
+		Key: host.Key(), ClusterID: host.ClusterID(), Bearer: host.Bearer, Steps: steps, Peer: peerOf(host, facts.Inventory), Agent: host.API.DiscoveryAgentVersion,
 		CheckedInAt: host.API.CheckedInAt.Time, Patience: j.Timers.Silence(host.API.Bootstrap),
 		Away: host.API.ConnectionTimedOut || host.API.Status == wire.HostStatusDisconnected || host.API.Status == wire.HostStatusDisconnectedUnbound,
+	}
+	if host.Twin != nil {
+		s.TwinSeenAt = host.Twin.SeenAt
 	}
 	if judge.PastReboot(host.Stage()) {
 		s.Patience = 0

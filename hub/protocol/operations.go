@@ -48,6 +48,16 @@ type Access struct {
 	Roles []string
 }
 
+// Roles are those that may call with the scheme; nil where the protocol names none.
+func (op Operation) Roles(scheme Scheme) []string {
+	for _, a := range op.Access {
+		if a.Scheme == scheme {
+			return a.Roles
+		}
+	}
+	return nil
+}
+
 // Scheme is a kind of authentication.
 type Scheme string
 

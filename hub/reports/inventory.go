@@ -2,6 +2,9 @@ package reports
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/refusal"
@@ -26,6 +29,10 @@ func storeInventory(w *settle.Work, host *store.Host, reply wire.StepReply) erro
 	if !inventoryWelcome(host.API.Status) {
 		return nil // the disks are being written; what the host was before is what counts
 	}
+	macs := judge.MACs(&inventory)
+	if why := twin(host, macs); why != "" {
+		return w.Twins(host, why)
+	}
 	c, err := w.ClusterOf(host)
 	if err != nil {
 		return err
@@ -33,12 +40,32 @@ func storeInventory(w *settle.Work, host *store.Host, reply wire.StepReply) erro
 	needs := w.NeedsOf(c, w.Facts(host))
 	validations.Judge(&inventory, needs)
 	chooseDisk(host, &inventory, needs)
-	host.MACs, host.InventoryAt = judge.MACs(&inventory), w.Now
+	host.MACs, host.InventoryAt = macs, w.Now
 	if text := unit.Text(inventory); text != host.API.Inventory {
 		host.API.Inventory = text
 		w.Touch(host, store.ChangedInventory)
 	}
 	return nil
+}
+
+// twin tells that the addresses are those of another machine than the one that reported
+// before: none is the same, and no agent has started in between, as it would have after
+// somebody changed the cards.
+func twin(host *store.Host, macs []string) string {
+	changed := !slices.ContainsFunc(macs, func(mac string) bool { return slices.Contains(host.MACs, mac) })
+	if !changed || len(macs) == 0 || len(host.MACs) == 0 || !host.InventoryAt.After(host.API.RegisteredAt.Time) {
+		return ""
+	}
+	return fmt.Sprintf("one has the addresses %s, another machine %s; switch one off, or give it another board serial number, and boot it again", some(host.MACs), some(macs))
+}
+
+// some are the first of the addresses.
+func some(macs []string) string {
+	const most = 4
+	if len(macs) <= most {
+		return strings.Join(macs, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(macs[:most], ", "), len(macs)-most)
 }
 
 // Bounds of an inventory. Its parts are held against each other, in the time of all

@@ -30,7 +30,11 @@ func registerHost(r *request) (any, error) {
 	if err := r.body(&p); err != nil {
 		return nil, err
 	}
-	if err := r.spend(store.HostKey{InfraEnvID: env, HostID: strings.ToLower(clip(p.HostID))}); err != nil {
+	key := store.HostKey{InfraEnvID: env, HostID: strings.ToLower(clip(p.HostID))}
+	if err := r.spendOnRegistration(key); err != nil {
+		return nil, err
+	}
+	if err := r.proves(key); err != nil {
 		return nil, err
 	}
 	attempt := r.Header.Get(wire.HeaderAttempt)
@@ -41,7 +45,13 @@ func registerHost(r *request) (any, error) {
 	if version == "" {
 		version = r.Header.Get(wire.HeaderAgentVersion)
 	}
-	return r.hub.RegisterHost(r.Context(), service.Registration{InfraEnvID: env, HostID: p.HostID, AgentVersion: version, Attempt: attempt})
+	answer, err := r.hub.RegisterHost(r.Context(), service.Registration{
+		InfraEnvID: env, HostID: p.HostID, AgentVersion: version, Attempt: attempt, By: r.caller.agent, WantsToken: r.wantsToken(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer, r.giveToken(store.HostKey{InfraEnvID: env, HostID: answer.ID})
 }
 
 func nextSteps(r *request) (any, error) {
@@ -178,7 +188,8 @@ func logsOwner(r *request, logsType wire.LogsType) (store.HostKey, error) {
 	case r.caller.infraEnvID != "" && r.caller.infraEnvID != env:
 		return store.HostKey{}, notFound("there is no infra-env %s", env)
 	}
-	return store.HostKey{InfraEnvID: env, HostID: host}, nil
+	key := store.HostKey{InfraEnvID: env, HostID: host}
+	return key, r.speaksFor(key)
 }
 
 // upfile finds the archive in the multipart body.
@@ -224,6 +235,9 @@ func clusterFile(r *request) (any, error) {
 		return nil, err
 	}
 	name := r.URL.Query().Get("file_name")
+	if err := r.mayTake(name); err != nil {
+		return nil, err
+	}
 	if name == "kubeconfig" || name == "kubeconfig-noingress" { // older clients ask here
 		return r.credentialsFile(id, name)
 	}
@@ -269,6 +283,10 @@ func (r *request) tells(e *wire.Event) error {
 	if e.HostID == nil {
 		return nil
 	}
-	_, err := r.hub.Host(r.Context(), store.HostKey{InfraEnvID: env, HostID: *e.HostID})
+	key := store.HostKey{InfraEnvID: env, HostID: *e.HostID}
+	if err := r.speaksFor(key); err != nil {
+		return err
+	}
+	_, err := r.hub.Host(r.Context(), key)
 	return err
 }

@@ -5,15 +5,27 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
+	"github.com/ironflow/ironflow/hub/protocol"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // writeError answers in the protocol's error model.
 func writeError(w http.ResponseWriter, code int, reason string) {
 	writeJSON(w, code, wire.Error{Kind: wire.ErrorKindError, ID: int64(code), Code: strconv.Itoa(code), Reason: reason})
+}
+
+// writeRefused answers one who may not call the operation, in the model that the protocol
+// has for that: operations that do not name such an answer have the one of all other errors.
+func writeRefused(w http.ResponseWriter, op protocol.Operation, e wire.InfraError) {
+	if slices.Contains(op.Errors, int(e.Code)) {
+		writeInfraError(w, e)
+		return
+	}
+	writeError(w, int(e.Code), e.Message)
 }
 
 // writeInfraError answers a refusal of the authentication, which has a model of its own.

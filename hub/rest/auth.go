@@ -13,6 +13,7 @@ import (
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/protocol"
 	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/users"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -23,6 +24,8 @@ type Auth struct {
 	// UserToken opens the operations of users, as "Authorization: Bearer TOKEN".
 	// Empty refuses them: Kubernetes is then the users' API.
 	UserToken string
+	// Users are those that have a token and a role of their own; nil for none.
+	Users users.Directory
 	// Key signs and checks URLs, and checks tokens of clusters; the zero key does neither.
 	Key auth.Key
 	// Local takes tokens that were signed before the hub ran, in the place of the hub's own
@@ -35,7 +38,20 @@ type caller struct {
 	// infraEnvID limits an agent to one infra-env, and clusterID the program inside a
 	// cluster to that; empty for users and without authentication.
 	infraEnvID, clusterID string
+	// user is whose request it is, for the log; empty for others. name is the same of a
+	// user who is known by name, and owner of one who has what it has made alone.
+	user, name, owner string
+	// readOnly tells that the user changes nothing, and gets nothing that opens a cluster.
+	readOnly bool
+	// agent is what an agent's token says; the zero value for all others.
+	agent auth.Claims
 }
+
+// Users as the log names them: whoever has the one token, and all in a hub without tokens.
+const (
+	theUser = "user"
+	anybody = "anybody"
+)
 
 // scope is what the caller is limited to; empty for users.
 func (c caller) scope() string { return cmp.Or(c.infraEnvID, c.clusterID) }
@@ -44,7 +60,7 @@ func (c caller) scope() string { return cmp.Or(c.infraEnvID, c.clusterID) }
 // and [auth.ErrMissing] are about the token; any other error means that it could
 // not be looked up.
 type checker interface {
-	CheckAgentToken(ctx context.Context, token string) (string, error)
+	CheckAgentToken(ctx context.Context, token string) (auth.Claims, error)
 	// CheckImageToken does the same with a token of images, or of agents.
 	CheckImageToken(ctx context.Context, token string) (string, error)
 }
@@ -54,16 +70,21 @@ type checker interface {
 // good token for.
 func (a Auth) check(r *http.Request, op protocol.Operation, tokens checker) (caller, *wire.InfraError, error) {
 	if a.None {
-		return caller{}, nil, nil
+		return caller{user: anybody}, nil, nil
 	}
-	if op.Accepts(protocol.UserAuth) && a.isUser(r) {
-		return caller{}, nil, nil
+	if op.Accepts(protocol.UserAuth) {
+		if who, refused, err := a.checkUser(r, op); err != nil || refused != nil || who.user != "" {
+			return who, refused, err
+		}
 	}
 	if a.isSigned(r, op) {
 		return caller{}, nil, nil
 	}
 	if token := imageToken(r, op); token != "" {
-		return toCaller(tokens.CheckImageToken(r.Context(), token))
+		env, err := tokens.CheckImageToken(r.Context(), token)
+		who, refused, err := toCaller(auth.Claims{InfraEnvID: env}, err)
+		who.agent = auth.Claims{} // it opens images and their files, whoever brings it
+		return who, refused, err
 	}
 	if op.Accepts(protocol.AgentAuth) && auth.OfCluster(r.Header.Get(wire.HeaderAgentToken)) {
 		who, refused := a.checkProgram(r, op)
@@ -76,7 +97,7 @@ func (a Auth) check(r *http.Request, op protocol.Operation, tokens checker) (cal
 	if op.Accepts(protocol.AgentAuth) {
 		return checkAgent(r, tokens)
 	}
-	if a.UserToken == "" {
+	if a.UserToken == "" && a.Users == nil {
 		return caller{}, unauthorized("this operation is for users, and this hub takes users' requests through Kubernetes"), nil
 	}
 	return caller{}, unauthorized("a user's token is needed in the header Authorization"), nil
@@ -88,10 +109,10 @@ func checkAgent(r *http.Request, tokens checker) (caller, *wire.InfraError, erro
 	return toCaller(tokens.CheckAgentToken(r.Context(), r.Header.Get(wire.HeaderAgentToken)))
 }
 
-func toCaller(env string, err error) (caller, *wire.InfraError, error) {
+func toCaller(claims auth.Claims, err error) (caller, *wire.InfraError, error) {
 	switch {
 	case err == nil:
-		return caller{infraEnvID: env}, nil, nil
+		return caller{infraEnvID: claims.InfraEnvID, agent: claims}, nil, nil
 	case errors.Is(err, auth.ErrMissing):
 		return caller{}, unauthorized("an agent's token is needed in the header " + wire.HeaderAgentToken), nil
 	case errors.Is(err, auth.ErrInvalid):
@@ -102,6 +123,32 @@ func toCaller(env string, err error) (caller, *wire.InfraError, error) {
 
 func unauthorized(message string) *wire.InfraError {
 	return &wire.InfraError{Code: http.StatusUnauthorized, Message: message}
+}
+
+// checkUser finds the user whose token the request brings; a caller without a user for none.
+func (a Auth) checkUser(r *http.Request, op protocol.Operation) (caller, *wire.InfraError, error) {
+	if a.isUser(r) {
+		return caller{user: theUser}, nil, nil
+	}
+	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !bearer || token == "" || a.Users == nil {
+		return caller{}, nil, nil
+	}
+	u, err := a.Users.User(r.Context(), token)
+	switch {
+	case errors.Is(err, users.ErrUnknown):
+		return caller{}, nil, nil
+	case err != nil:
+		return caller{}, nil, fmt.Errorf("%w: find out whose token it is: %w", service.ErrUnavailable, err)
+	}
+	who := caller{user: u.Name, name: u.Name, readOnly: u.Role == users.ReadOnly}
+	if u.Role == users.Owner {
+		who.owner = u.Name
+	}
+	if !u.Role.May(op.Roles(protocol.UserAuth)) {
+		return who, &wire.InfraError{Code: http.StatusForbidden, Message: fmt.Sprintf("user %s has the role %s, which does not open this operation", u.Name, u.Role)}, nil
+	}
+	return who, nil, nil
 }
 
 // isUser compares digests, so that neither content nor length of the token

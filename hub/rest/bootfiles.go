@@ -172,10 +172,19 @@ func minimalInitrd(r *request) (any, error) {
 	return &file{name: "minimal-initrd", raw: raw}, nil
 }
 
+// regenerateSigningKey revokes the tokens of the infra-env's images, and with agents=true
+// those of its agents, too.
 func regenerateSigningKey(r *request) (any, error) {
 	id, err := r.infraEnv()
 	if err != nil {
 		return nil, err
+	}
+	agents, err := r.flag("agents")
+	if err != nil {
+		return nil, err
+	}
+	if agents {
+		return nil, r.hub.RevokeAgentTokens(r.Context(), id)
 	}
 	return nil, r.hub.RevokeImageTokens(r.Context(), id)
 }

@@ -75,11 +75,23 @@ func (b *budgets) forget(now time.Time) {
 
 // spend uses up one report of a host, by its agent or by the program inside its cluster.
 // They take 429 as a reason to ask again.
-func (r *request) spend(key store.HostKey) error {
+func (r *request) spend(key store.HostKey) error { return r.spendFrom(key, key) }
+
+// spendOnRegistration is spend for a registration. One that proves nothing has a budget of
+// its own: whoever has the token of an infra-env could use up that of any host.
+func (r *request) spendOnRegistration(key store.HostKey) error {
+	from := key
+	if !r.caller.agent.Own() {
+		from.HostID += " registers"
+	}
+	return r.spendFrom(from, key)
+}
+
+func (r *request) spendFrom(budget, key store.HostKey) error {
 	if r.caller.scope() == "" {
 		return nil
 	}
-	wait, tell := r.limits.budgets.take(key, time.Now())
+	wait, tell := r.limits.budgets.take(budget, time.Now())
 	if wait == 0 {
 		return nil
 	}

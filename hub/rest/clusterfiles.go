@@ -145,7 +145,7 @@ func importCluster(r *request) (any, error) {
 	if err := r.body(&p); err != nil {
 		return nil, err
 	}
-	return r.hub.ImportCluster(r.Context(), p)
+	return r.made(r.hub.ImportCluster(r.Context(), p))
 }
 
 func createDisconnectedCluster(r *request) (any, error) {
@@ -153,5 +153,5 @@ func createDisconnectedCluster(r *request) (any, error) {
 	if err := r.body(&p); err != nil {
 		return nil, err
 	}
-	return r.hub.CreateDisconnectedCluster(r.Context(), p)
+	return r.made(r.hub.CreateDisconnectedCluster(r.Context(), p))
 }

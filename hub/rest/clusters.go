@@ -28,7 +28,7 @@ func createCluster(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.hub.CreateClusterOf(r.Context(), p, release)
+	return r.made(r.hub.CreateClusterOf(r.Context(), p, release))
 }
 
 // release fills in the release image of the version that is asked for, or the version of the image, and returns
@@ -106,7 +106,7 @@ func listClusters(r *request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = all.and(gone, own)
+		all = all.and(slices.DeleteFunc(gone, func(c wire.Cluster) bool { return r.caller.hidesFrom(c.UserName) }), own)
 	}
 	return all, nil
 }
@@ -326,6 +326,9 @@ func eventFilter(r *request) (store.EventFilter, error) {
 	}
 	if own := r.caller.infraEnvID; own != "" && f.InfraEnvID != own {
 		return f, notFound("this token opens the events of infra-env %s only: ask with infra_env_id=%s", own, own)
+	}
+	if err := r.ownEvents(f.ClusterID, f.InfraEnvID); err != nil {
+		return f, err
 	}
 	host, err := r.optionalID("host_id")
 	if err != nil {

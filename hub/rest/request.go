@@ -62,7 +62,7 @@ func (r *request) infraEnv() (string, error) {
 	if r.caller.infraEnvID != "" && r.caller.infraEnvID != id {
 		return "", notFound("there is no infra-env %s", id)
 	}
-	return id, nil
+	return id, r.ownsInfraEnv(id)
 }
 
 // host reads the host's key.
@@ -76,11 +76,14 @@ func (r *request) host() (store.HostKey, error) {
 		return store.HostKey{}, err
 	}
 	key := store.HostKey{InfraEnvID: env, HostID: id}
+	if err := r.speaksFor(key); err != nil {
+		return store.HostKey{}, err
+	}
 	return key, r.ofOwnCluster(key)
 }
 
-// cluster reads the cluster's id. An agent reaches only clusters that a host of
-// its infra-env belongs to, and the program inside a cluster only that.
+// cluster reads the cluster's id. An agent reaches only clusters that a host
+// belongs to for which it speaks, and the program inside a cluster only that.
 func (r *request) cluster() (string, error) {
 	id, err := r.id("cluster_id")
 	if err != nil {
@@ -89,17 +92,20 @@ func (r *request) cluster() (string, error) {
 	return id, r.reaches(id)
 }
 
-// reaches refuses an agent a cluster that no host of its infra-env belongs to, and the
+// reaches refuses an agent a cluster that no host belongs to for which it speaks, and the
 // program inside a cluster another one, as if it did not exist.
 func (r *request) reaches(cluster string) error {
 	if own := r.caller.clusterID; own != "" && own != cluster {
 		return notFound("there is no cluster %s", cluster)
 	}
 	if r.caller.infraEnvID == "" {
-		return nil
+		return r.ownsCluster(cluster)
 	}
-	hosts, err := r.hub.Hosts(r.Context(), store.HostFilter{InfraEnvID: r.caller.infraEnvID, ClusterID: cluster, Bare: true, Limit: 1})
-	if err == nil && len(hosts) == 0 {
+	if r.caller.agent.Own() {
+		return r.reachesAsHost(cluster)
+	}
+	found, err := r.sharedIn(cluster)
+	if err == nil && !found {
 		return notFound("there is no cluster %s", cluster)
 	}
 	return err

@@ -32,17 +32,27 @@ type fixture struct {
 	*testhub.Hub
 	env, token, cluster string
 	host                store.HostKey
+	// agent is that of the host.
+	agent *testhub.Caller
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{Hub: testhub.Start(t, testhub.Options{IgnitionDir: testhub.RoleFiles(t)})}
+	return installing(t, func(f *fixture) *testhub.Caller {
+		f.Agent(f.token).Register(t, f.host)
+		return f.Agent(f.token)
+	})
+}
+
+// installing is a hub with a host that is being installed, and whose agent registers so.
+func installing(t *testing.T, register func(*fixture) *testhub.Caller) *fixture {
+	t.Helper()
+	f := &fixture{Hub: testhub.Start(t, testhub.Options{IgnitionDir: testhub.RoleFiles(t), API: func(o *rest.Options) { o.Auth.Users = people(t) }})}
 	f.env, f.token = f.InfraEnv(t, "pool")
 	f.host = store.HostKey{InfraEnvID: f.env, HostID: uuid.NewString()}
-	agent := f.Agent(f.token)
-	agent.Register(t, f.host)
-	agent.UntilInstall(t, f.host, testhub.Inventory(7))
-	agent.Progress(t, f.host, wire.HostStageInstalling, "")
+	f.agent = register(f)
+	f.agent.UntilInstall(t, f.host, testhub.Inventory(7))
+	f.agent.Progress(t, f.host, wire.HostStageInstalling, "")
 	view, _, err := f.View(t.Context(), f.host)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	f.cluster = view.ClusterID
@@ -96,9 +106,18 @@ func TestAuthentication(t *testing.T) {
 func TestRevokedTokenOpensNothing(t *testing.T) {
 	g := NewWithT(t)
 	f := newFixture(t)
-	g.Expect(f.RevokeAgentTokens(t.Context(), f.env)).To(Succeed())
-	code, _ := f.Agent(f.token).Do(t, "GET", "/infra-envs/"+f.env+"/hosts/"+f.host.HostID+"/instructions", nil, nil)
-	g.Expect(code).To(Equal(401))
+	own := f.Agent(f.token).Exchange(t, store.HostKey{InfraEnvID: f.env, HostID: uuid.NewString()})
+	code, _ := f.User().Do(t, "POST", "/infra-envs/"+f.env+"/regenerate-signing-key", nil, nil)
+	g.Expect(code).To(Equal(204))
+	code, _ = f.Agent(f.token).Do(t, "GET", "/infra-envs/"+f.env+"/hosts/"+f.host.HostID+"/instructions", nil, nil)
+	g.Expect(code).To(Equal(200), "those of images are others")
+	code, _ = f.User().Do(t, "POST", "/infra-envs/"+f.env+"/regenerate-signing-key?agents=true", nil, nil)
+	g.Expect(code).To(Equal(204))
+	for _, agent := range []*testhub.Caller{f.Agent(f.token), own} {
+		code, _ = agent.Do(t, "GET", "/infra-envs/"+f.env+"/hosts/"+f.host.HostID+"/instructions", nil, nil)
+		g.Expect(code).To(Equal(401))
+	}
+	g.Expect(f.Timeline(t)).To(ContainSubstring("the tokens of its agents are revoked"))
 }
 
 func TestWithoutUserTokenKubernetesIsTheAPI(t *testing.T) {

@@ -89,6 +89,9 @@ func New(o Options) (*Server, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	if s.auth.None {
+		s.log.Warn("the hub is open to everybody who reaches it: it checks no tokens (--hub-auth=none); use that in labs only")
+	}
 	operations, err := protocol.Operations()
 	if err != nil {
 		return nil, err
@@ -115,6 +118,9 @@ func New(o Options) (*Server, error) {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// The protocol's names of headers hold underscores, which Go keeps as they are.
 	defer s.recover(w, r)
+	if s.auth.None {
+		w.Header().Set(wire.HeaderAuth, "none")
+	}
 	s.mux.ServeHTTP(w, r)
 }
 
@@ -184,13 +190,15 @@ func (s *Server) operation(op protocol.Operation) http.Handler {
 			s.fail(w, r, op, err)
 			return
 		case refused != nil:
-			writeInfraError(w, *refused)
+			writeRefused(w, op, *refused)
+			s.audit(w, r, op, caller.user)
 			return
 		}
 		if handle == nil {
 			writeError(w, http.StatusNotImplemented, "operation "+op.ID+" is not served by this hub; docs/hub.md lists those that are")
 			return
 		}
+		defer s.audit(w, r, op, caller.user)
 		req := &request{
 			Request: r, hub: s.hub, caller: caller, w: w, releases: s.releases, lookup: s.lookup, public: s.public, live: s.live, key: s.auth.Key,
 			limits: &s.limits,
@@ -229,8 +237,8 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, op protocol.Operat
 			reason = err.Error()
 		}
 		writeError(w, code, reason)
-	case http.StatusForbidden: // the protocol has one model for refusals of either kind
-		writeInfraError(w, wire.InfraError{Code: int64(code), Message: err.Error()})
+	case http.StatusUnauthorized, http.StatusForbidden: // the protocol has one model for refusals of either kind
+		writeRefused(w, op, wire.InfraError{Code: int64(code), Message: err.Error()})
 	default:
 		writeError(w, code, err.Error())
 	}

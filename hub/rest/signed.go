@@ -98,6 +98,9 @@ func presignClusterFile(r *request) (any, error) {
 		return nil, err
 	}
 	q := r.URL.Query()
+	if err := r.mayTake(q.Get("file_name")); err != nil {
+		return nil, err
+	}
 	switch name := q.Get("file_name"); name {
 	case "logs":
 		logs := url.Values{}

@@ -149,7 +149,7 @@ func (r *request) clusters(withHosts bool, own string) list {
 		return r.hub.Clusters(r.Context(), filter)
 	}, func(c wire.Cluster) (any, error) {
 		switch {
-		case own != "" && c.OpenshiftClusterID != own:
+		case own != "" && c.OpenshiftClusterID != own, r.caller.hidesFrom(c.UserName):
 			return nil, nil
 		case !withHosts:
 			return c, nil
@@ -187,7 +187,12 @@ func (r *request) infraEnvs(clusterID string) list {
 			filter.After = last.ID
 		}
 		return r.hub.InfraEnvs(r.Context(), filter)
-	}, func(e wire.InfraEnv) (any, error) { return e, nil })
+	}, func(e wire.InfraEnv) (any, error) {
+		if r.caller.hidesFrom(e.UserName) {
+			return nil, nil
+		}
+		return e, nil
+	})
 }
 
 // events reads a part of the timeline page by page, and returns how many events of

@@ -10,7 +10,16 @@ func createInfraEnv(r *request) (any, error) {
 	if err := r.body(&p); err != nil {
 		return nil, err
 	}
-	return r.hub.CreateInfraEnv(r.Context(), p)
+	if id := wire.Value(p.ClusterID); id != "" {
+		if err := r.ownsCluster(id); err != nil {
+			return nil, err
+		}
+	}
+	env, err := r.hub.CreateInfraEnv(r.Context(), p)
+	if err != nil || r.caller.name == "" {
+		return env, err
+	}
+	return r.hub.GiveInfraEnv(r.Context(), env.ID, r.caller.name)
 }
 
 func listInfraEnvs(r *request) (any, error) {
@@ -65,7 +74,7 @@ func listHosts(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.hosts(store.HostFilter{InfraEnvID: id}, func(h wire.Host) any { return h }), nil
+	return r.hosts(store.HostFilter{InfraEnvID: id}, r.seen), nil
 }
 
 func getHost(r *request) (any, error) {
@@ -104,6 +113,11 @@ func bindHost(r *request) (any, error) {
 	var p wire.BindHostParams
 	if err := r.body(&p); err != nil {
 		return nil, err
+	}
+	if p.ClusterID != "" { // none is refused as ever
+		if err := r.ownsCluster(p.ClusterID); err != nil {
+			return nil, err
+		}
 	}
 	return r.hub.BindHost(r.Context(), key, p.ClusterID)
 }

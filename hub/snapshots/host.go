@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -16,6 +17,12 @@ const MaxSize = 4 << 10
 type Host struct {
 	Key       store.HostKey
 	ClusterID string
+	// Bearer is who speaks for the host, and TwinSeenAt when another machine was last seen
+	// to do so; zero for never.
+	Bearer     auth.Bearer
+	TwinSeenAt time.Time
+	// ReadAt is when the records were read that it is made of.
+	ReadAt time.Time
 	// Steps are the instructions. The peers' argument of a connectivity check is left out.
 	Steps wire.Steps
 	// Peer is how peers are told of the host: a wire.ConnectivityCheckHost in JSON,
@@ -55,7 +62,7 @@ func (h *Host) Bored(step wire.StepType, digest uint64) {
 
 // Size is about what the snapshot holds, in bytes.
 func (h *Host) Size() int {
-	n := 512 + len(h.Peer) + len(h.Agent) // keys, times and the maps that it is in
+	n := 512 + len(h.Peer) + len(h.Agent) + len(h.Bearer.Machine) // keys, times and the maps that it is in
 	for _, s := range h.Steps.Instructions {
 		n += 64 + len(s.StepType)
 		for _, a := range s.Args {

@@ -27,6 +27,8 @@ type HostFilter struct {
 	InfraEnvID, ClusterID string
 	// MAC keeps only hosts that say in their inventory that they have the address, lower case.
 	MAC string
+	// Machine keeps only the host that registered from the image of this machine.
+	Machine string
 	// Statuses keeps only hosts in one of them.
 	Statuses []string
 	// After keeps only hosts behind it; Limit bounds the number, zero does not.
@@ -42,6 +44,7 @@ func (r *Reader) Hosts(f HostFilter) ([]*Host, error) {
 	where.in("h.infra_env_id", f.InfraEnvID)
 	where.in("h.cluster_id", f.ClusterID)
 	where.in("h.status", f.Statuses...)
+	where.in("h.machine", f.Machine)
 	if f.MAC != "" {
 		where.add(`EXISTS (SELECT 1 FROM host_macs m WHERE m.infra_env_id = h.infra_env_id AND m.host_id = h.id AND m.mac = %s)`, f.MAC)
 	}
@@ -150,13 +153,13 @@ func (h *Host) stored(version int64, texts map[string]string) {
 
 func (t *tx) writeHost(h *Host, ref Ref, next int64, doc string) error {
 	if ref.Version == 0 {
-		return t.change("make host", `INSERT INTO hosts (infra_env_id, id, version, cluster_id, status, doc, due_at, patience)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
-			ref.InfraEnvID, ref.ID, next, h.ClusterID(), h.API.Status, doc, unix(h.Due), h.Patience.Microseconds())
+		return t.change("make host", `INSERT INTO hosts (infra_env_id, id, version, cluster_id, status, doc, due_at, patience, machine)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`,
+			ref.InfraEnvID, ref.ID, next, h.ClusterID(), h.API.Status, doc, unix(h.Due), h.Patience.Microseconds(), h.Bearer.Machine)
 	}
-	return t.change("write host", `UPDATE hosts SET version = $1, cluster_id = $2, status = $3, doc = $4, due_at = $5, patience = $6
-		WHERE infra_env_id = $7 AND id = $8 AND version = $9`,
-		next, h.ClusterID(), h.API.Status, doc, unix(h.Due), h.Patience.Microseconds(), ref.InfraEnvID, ref.ID, ref.Version)
+	return t.change("write host", `UPDATE hosts SET version = $1, cluster_id = $2, status = $3, doc = $4, due_at = $5, patience = $6, machine = $7
+		WHERE infra_env_id = $8 AND id = $9 AND version = $10`,
+		next, h.ClusterID(), h.API.Status, doc, unix(h.Due), h.Patience.Microseconds(), h.Bearer.Machine, ref.InfraEnvID, ref.ID, ref.Version)
 }
 
 func (t *tx) writeReports(key HostKey, texts map[string]string) error {

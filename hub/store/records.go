@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -22,6 +23,8 @@ type InfraEnv struct {
 	SingleHost bool
 	// TokenGeneration is part of every agent token; raising it revokes them all.
 	TokenGeneration int64
+	// Revoked is the last word by which a controller had them revoked.
+	Revoked string `json:",omitempty"`
 	// ImageGeneration is part of tokens of images, together with TokenGeneration;
 	// raising it revokes these alone.
 	ImageGeneration int64
@@ -57,6 +60,10 @@ type Host struct {
 	InventoryAt time.Time
 	// Attempt tells the runs of a host's deploy step apart; empty for agents that do not say.
 	Attempt string
+	// Bearer is who speaks for the host.
+	Bearer auth.Bearer
+	// Twin is another machine that says that it is this host; nil for none.
+	Twin *Twin `json:",omitempty"`
 	// Pooled tells that somebody took the host out of its cluster: it waits in
 	// the pool and gets no cluster of its own again.
 	Pooled bool
@@ -112,6 +119,14 @@ type HostSettings struct {
 	// installed cluster that the host joins. Headers are sent with it.
 	TokenFrom string            `json:",omitempty"`
 	Headers   map[string]string `json:",omitempty"`
+}
+
+// Twin tells of two machines that say that they are one host.
+type Twin struct {
+	// SeenAt is when they were last seen to be two.
+	SeenAt time.Time
+	// Why is what gave them away, for people.
+	Why string
 }
 
 // WasIn returns the id of the cluster that the store has for the host; "" for none.

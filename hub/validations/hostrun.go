@@ -19,6 +19,8 @@ type HostInput struct {
 	Connected, MediaConnected bool
 	// AgentImage is the only agent that the hub wants; empty accepts any.
 	AgentImage string
+	// Twin tells of another machine that says that it is this host; empty for none.
+	Twin string
 }
 
 // Lists say which checks are treated differently.
@@ -111,7 +113,8 @@ func Host(in HostInput, lists Lists) HostOutcome {
 		Results:      map[string][]Result{},
 		HasInventory: in.Inventory != nil && !truncated(in.Inventory, wire.InventoryTruncationTypeFull),
 
-		MinimumHardware: true, NetworkDefined: true, Others: true,
+		// Of two machines with one id, neither is a host that can be installed.
+		MinimumHardware: in.Twin == "", NetworkDefined: true, Others: true,
 	}
 	rows := HostRows
 	if in.Cluster != nil {

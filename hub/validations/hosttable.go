@@ -49,7 +49,8 @@ var presenceRows = []HostRow{
 	},
 	{
 		ID: wire.HostValidationIDHasInventory, Category: hardware, Group: Presence, When: anyHost, Essential: true, check: hasInventory,
-		Checks: "the host has sent an inventory that can be read", Do: "wait; if none comes, look at the agent's log",
+		Checks: "the host has sent an inventory that can be read, and no other machine has its id",
+		Do:     "wait; if none comes, look at the agent's log. Of two machines, switch one off, or give it another board serial number",
 	},
 	{
 		ID: wire.HostValidationIDInventoryNotFullyTruncated, Category: hardware, Group: Presence, When: anyHost, NeedsInventory: true, Essential: true, check: notFullyTruncated,

@@ -11,6 +11,9 @@ func mediaConnected(in HostInput) verdict {
 }
 
 func hasInventory(in HostInput) verdict {
+	if in.Twin != "" {
+		return verdict{Failure, "Two machines have the same id: " + in.Twin}
+	}
 	if in.unread(theInventory) {
 		return unreadable(theInventory)
 	}

@@ -15,4 +15,13 @@ const (
 	// is asked beside the time that next_instruction_seconds sets. It is ours;
 	// other hubs say nothing, other agents ignore it.
 	HeaderPollGap = "Ironflow-Poll-Gap"
+	// HeaderHostToken carries the host's own token in the answer to a registration whose
+	// request had the header with the value "wanted": from then on the agent sends it in
+	// the place of the one that it was booted with. It is ours; other hubs say nothing,
+	// and other agents go on with the token that they have.
+	HeaderHostToken = "Ironflow-Host-Token"
+	// HeaderAuth says "none" in every answer of a hub that checks no tokens. It is ours.
+	HeaderAuth = "Ironflow-Auth"
+	// HostTokenWanted is the header's value in a request.
+	HostTokenWanted = "wanted"
 )

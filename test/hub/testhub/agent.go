@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,6 +78,29 @@ func (c *Caller) Register(t testing.TB, key store.HostKey) wire.HostRegistration
 	code, raw := c.Do(t, http.MethodPost, "/infra-envs/"+key.InfraEnvID+"/hosts", wire.HostCreateParams{HostID: key.HostID, DiscoveryAgentVersion: "ironflow-agent:test"}, &out)
 	expect(t, code, http.StatusCreated, raw)
 	return out
+}
+
+// Exchange registers a host as an agent does that takes a token of the host's own, and
+// returns the caller that has it.
+func (c *Caller) Exchange(t testing.TB, key store.HostKey) *Caller {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.hub.URL+rest.Base+"/v2/infra-envs/"+key.InfraEnvID+"/hosts",
+		strings.NewReader(`{"host_id":"`+key.HostID+`","discovery_agent_version":"ironflow-agent:test"}`))
+	must(t, err)
+	r.Header = c.header.Clone()
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set(wire.HeaderHostToken, wire.HostTokenWanted)
+	answer, err := c.hub.Client().Do(r)
+	must(t, err)
+	defer answer.Body.Close()
+	raw, err := io.ReadAll(answer.Body)
+	must(t, err)
+	expect(t, answer.StatusCode, http.StatusCreated, string(raw))
+	token := answer.Header.Get(wire.HeaderHostToken)
+	if token == "" {
+		t.Fatal("the hub gave no token of the host's own")
+	}
+	return c.With(wire.HeaderAgentToken, token)
 }
 
 // Poll asks for instructions.

@@ -1,0 +1,32 @@
+package rest
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/ironflow/ironflow/hub/protocol"
+)
+
+// reveals are the operations that change nothing and hand out what opens a cluster.
+var reveals = []string{
+	"V2GetCredentials", "V2DownloadClusterCredentials", "V2GetPresignedForClusterCredentials", "V2DownloadClusterFiles", "V2GetPresignedForClusterFiles",
+	"v2DownloadHostIgnition",
+}
+
+// audited are the operations that are written down when a user calls them.
+func audited(op protocol.Operation) bool {
+	return op.Method != http.MethodGet || slices.Contains(reveals, op.ID)
+}
+
+// audit logs what a user did or was refused. Bodies and queries may hold secrets: neither is
+// part of it.
+func (s *Server) audit(w http.ResponseWriter, r *http.Request, op protocol.Operation, user string) {
+	if user == "" || !audited(op) {
+		return
+	}
+	code := 0
+	if counted, ok := w.(*statusWriter); ok {
+		code = counted.code
+	}
+	s.log.Info("a user's request", "user", user, "operation", op.ID, "path", clip(r.URL.Path), "code", code, "from", r.RemoteAddr, "request", clip(r.Header.Get("X-Request-ID")))
+}
