@@ -104,7 +104,7 @@ func (w *world) finish(p *pool, id string) {
 		w.kubelet(h)
 	}
 	w.until(p, wire.HostStatusInstalled)
-	w.untilCluster(p, id, wire.ClusterStatusInstalled)
+	w.untilOver(p, id)
 	i.ends()
 }
 
