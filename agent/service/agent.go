@@ -157,7 +157,7 @@ func (a *agent) setInstaller() {
 	}
 	a.installer = &install.Manager{
 		Installer: installer, State: a.state, Status: a.notifier.Status, Effects: a.effects, Log: a.log,
-		Put: func(ctx context.Context, p wire.HostProgress) error { return a.client.Progress(ctx, *a.host.Load(), p) },
+		Put: a.tell,
 		SendLogs: func(ctx context.Context, r wire.InstallCmdRequest) error {
 			return a.logSender().Send(ctx, logsOfInstallation(*a.host.Load(), r))
 		},

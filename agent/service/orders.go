@@ -3,7 +3,9 @@ package service
 import (
 	"context"
 	"errors"
+	"net/http"
 
+	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/install"
 	"github.com/ironflow/ironflow/agent/install/coreos"
 	"github.com/ironflow/ironflow/agent/outcome"
@@ -55,7 +57,7 @@ func (a *agent) stopStep(ctx context.Context, args []string) steps.Result {
 	}
 	last := a.notifier.Last()
 	if stopped := a.stopInstaller(ctx); !stopped && a.seen.Load() == nil {
-		a.notifier.Waiting("the hub holds this host as failed or cancelled from before; reset or unbind it in the hub")
+		a.notifier.Waiting("the hub has ended an earlier installation of this host; reset or unbind it in the hub, then boot its live image again")
 		return steps.Text("no installation was running")
 	}
 	a.forgetOrder()
@@ -63,6 +65,16 @@ func (a *agent) stopStep(ctx context.Context, args []string) steps.Result {
 		Exit: exitcode.AgentCancelled, Text: "the hub ended the installation", Stage: last.Stage, Percent: max(last.Percent, 0),
 	}, stepsGrace)
 	return steps.Text("the installation was stopped")
+}
+
+// tell tells the hub a stage. A hub that refuses it may have ended the installation: it is asked
+// at once, while the disk is written, and not after the minute that it left until the next poll.
+func (a *agent) tell(ctx context.Context, p wire.HostProgress) error {
+	err := a.client.Progress(ctx, *a.host.Load(), p)
+	if hubclient.Code(err) == http.StatusConflict {
+		a.nudge()
+	}
+	return err
 }
 
 // forgetOrder makes sure that nobody goes on with an installation that has ended

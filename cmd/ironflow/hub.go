@@ -73,7 +73,7 @@ func newHubOver(ctx context.Context, records store.Store, s settings, cert pki.F
 	}
 	var key auth.Key
 	if s.hubAuth == "token" {
-		if key, err = auth.LoadKey(filepath.Join(s.dataDir, "agent.key")); err != nil {
+		if key, err = auth.LoadKey(filepath.Join(s.dataDir, keyFile)); err != nil {
 			return nil, err
 		}
 	}

@@ -95,7 +95,7 @@ func newPartCommands() []*cobra.Command {
 		}
 		addSettings(command, p.table(&s))
 		if p.use == "hub" {
-			command.AddCommand(newBackupCommand(), newRestoreCommand(), newAgentBasedCommand())
+			command.AddCommand(newBackupCommand(), newRestoreCommand(), newAgentBasedCommand(), newClusterTokenCommand())
 		}
 		commands = append(commands, command)
 	}

@@ -119,8 +119,7 @@ func (r *Registry) DeleteCluster(ctx context.Context, id string) error {
 		if err := tellRemoval(w, c); err != nil {
 			return err
 		}
-		w.ForgetCluster(c)
-		return nil
+		return w.RemoveCluster(c)
 	})
 	r.refused(ctx, id, err, wire.Event{Name: "cluster_deregister_failed", Message: "it cannot be removed"})
 	return err

@@ -116,7 +116,9 @@ func unbind(w *settle.Work, host *store.Host) error {
 	host.DiskChosen, host.Pooled = false, true
 	w.Touch(host, store.ChangedHost)
 	if c.Own {
-		w.ForgetCluster(c)
+		if err := w.RemoveCluster(c); err != nil {
+			return err
+		}
 	}
 	return w.HostEvent(host, "host_unbind_succeeded", wire.EventSeverityInfo, "returned to the pool", nil)
 }

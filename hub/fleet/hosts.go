@@ -162,7 +162,7 @@ func deleteHost(w *settle.Work, host *store.Host) error {
 	}
 	w.ForgetHost(host)
 	if c != nil && c.Own {
-		w.ForgetCluster(c)
+		return w.RemoveCluster(c)
 	}
 	return nil
 }

@@ -58,6 +58,8 @@ func TestStepsOfEachStatus(t *testing.T) {
 		"installing":    {wire.HostStatusInstalling, nil, []wire.StepType{"install"}, 60, cont},
 		"in progress":   {wire.HostStatusInstallingInProgress, nil, nil, 60, cont},
 		"error":         {wire.HostStatusError, nil, []wire.StepType{"logs-gather", "stop-installation"}, 120, cont},
+		"reset":         {wire.HostStatusResettingPendingUserAction, nil, []wire.StepType{"stop-installation"}, 60, cont},
+		"day 2 reset":   {wire.HostStatusResettingPendingUserAction, dayTwo, []wire.StepType{"stop-installation"}, 60, cont},
 		"binding":       {wire.HostStatusBinding, nil, nil, 0, exit},
 		"unknown":       {"something new", nil, nil, 60, cont},
 		"day 2 known":   {wire.HostStatusKnown, dayTwo, []wire.StepType{"connectivity-check", "api-vip-connectivity-check", "tang-connectivity-check", "inventory", "ntp-synchronizer", "domain-resolution"}, 60, cont},

@@ -80,7 +80,9 @@ var dayOne = map[string]row{
 	wire.HostStatusResetting:                {nil, BackedOff, BackedOff, false},
 	wire.HostStatusError:                    {steps(logs, stop), BackedOff, BackedOff, false},
 	wire.HostStatusCancelled:                {steps(logs, stop), BackedOff, BackedOff, false},
-	wire.HostStatusBinding:                  {nil, 0, 0, true},
+	// A reset in the middle of an installation: it must not go on to a disk that is booted.
+	wire.HostStatusResettingPendingUserAction: {steps(stop), Normal, Attentive, false},
+	wire.HostStatusBinding:                    {nil, 0, 0, true},
 }
 
 // dayTwo is the table for hosts that are added to an installed cluster.
@@ -94,7 +96,9 @@ var dayTwo = map[string]row{
 	wire.HostStatusInstallingInProgress: {nil, Normal, Normal, false},
 	wire.HostStatusError:                {steps(logs, stop), BackedOff, BackedOff, false},
 	wire.HostStatusCancelled:            {steps(logs, stop), BackedOff, BackedOff, false},
-	wire.HostStatusBinding:              {nil, 0, 0, true},
+	// As on the first day.
+	wire.HostStatusResettingPendingUserAction: {steps(stop), Normal, Attentive, false},
+	wire.HostStatusBinding:                    {nil, 0, 0, true},
 }
 
 // pool is the table for unbound hosts; it does not depend on a cluster.

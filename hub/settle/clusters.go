@@ -95,6 +95,15 @@ func (w *Work) applyCluster(c *store.Cluster, d rules.Decision, why string) erro
 	return w.clusterStatusEvents(c, from)
 }
 
+// RemoveCluster forgets a cluster and calls off what is made for it.
+func (w *Work) RemoveCluster(c *store.Cluster) error {
+	if err := w.CallOff(prepareJob, c.API.ID); err != nil {
+		return err
+	}
+	w.ForgetCluster(c)
+	return nil
+}
+
 func (w *Work) clusterStatusEvents(c *store.Cluster, from string) error {
 	severity := wire.EventSeverityInfo
 	if c.API.Status == wire.ClusterStatusError {

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -214,6 +215,25 @@ func TestAKilledHubsFoldersAreRemoved(t *testing.T) {
 	defer func() { _ = s.Close() }()
 	g.Expect(filepath.Join(state, "run-left")).NotTo(BeADirectory())
 	g.Expect(filepath.Join(state, "of-somebody-else")).To(BeADirectory())
+}
+
+// TestAKilledHubsProcessesAreEnded: what the program has started does not end with its hub.
+func TestAKilledHubsProcessesAreEnded(t *testing.T) {
+	g := NewWithT(t)
+	state := t.TempDir()
+	left := exec.CommandContext(t.Context(), "sleep", "10000")
+	left.Dir = filepath.Join(state, "run-left", "assets")
+	g.Expect(os.MkdirAll(left.Dir, 0o700)).To(Succeed())
+	other := exec.CommandContext(t.Context(), "sleep", "10000")
+	other.Dir = state
+	g.Expect(left.Start()).To(Succeed())
+	g.Expect(other.Start()).To(Succeed())
+	s, err := openshiftinstall.New(openshiftinstall.Options{Program: "/none", State: state})
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = s.Close() }()
+	g.Expect(left.Wait()).To(MatchError("signal: killed"))
+	g.Expect(filepath.Join(state, "run-left")).NotTo(BeADirectory())
+	g.Expect(other.Process.Signal(syscall.Signal(0))).To(Succeed(), "it is of no run")
 }
 
 func TestAnotherHubsRunIsLeftAlone(t *testing.T) {

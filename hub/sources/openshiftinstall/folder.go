@@ -40,7 +40,7 @@ func openFolders(path string) (*folders, error) {
 	return f, nil
 }
 
-// sweep removes the folders that nobody holds: their programs were killed.
+// sweep removes the folders that nobody holds, and what still works in them: their hubs were killed.
 func (f *folders) sweep() error {
 	entries, err := fs.ReadDir(f.root.FS(), ".")
 	if err != nil {
@@ -56,7 +56,7 @@ func (f *folders) sweep() error {
 			continue // another program's, or gone meanwhile
 		}
 		if err == nil {
-			err = errors.Join(f.root.RemoveAll(e.Name()), held.Close())
+			err = errors.Join(endLeft(filepath.Join(f.root.Name(), e.Name())), f.remove(e.Name()), held.Close())
 		}
 		problems = append(problems, err)
 	}
@@ -114,14 +114,19 @@ func (f *folders) begin() (_ *folder, err error) {
 // its last bytes.
 const tries = 3
 
-// end removes the folder with all that is in it.
-func (f *folder) end() error {
-	var err error
+// remove removes a run's folder with all that is in it.
+func (f *folders) remove(name string) (err error) {
 	for range tries {
-		if err = f.in.root.RemoveAll(f.name); err == nil {
+		if err = f.root.RemoveAll(name); err == nil {
 			break
 		}
 	}
+	return err
+}
+
+// end removes the folder with all that is in it.
+func (f *folder) end() error {
+	err := f.in.remove(f.name)
 	if f.Root != nil {
 		err = errors.Join(err, f.Close())
 	}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -32,17 +33,21 @@ type agent struct {
 	ended   chan int // its exit status; -1: killed
 }
 
+// machines counts those of all tests: one installed cluster has the nodes of many of them, and
+// a node is told by its address as well as by its name.
+var machines atomic.Int64
+
 // newMachine is a machine's hardware and how its installation goes.
 func (w *world) newMachine() *scenario.Scenario {
 	w.booted++
-	n := w.booted
+	n, address := w.booted, 10+machines.Add(1)
 	return &scenario.Scenario{
 		Name: fmt.Sprintf("%s-node-%d", w.short(), n), // one installed cluster has the nodes of all tests
 		Hardware: scenario.Hardware{
 			System:    scenario.System{Manufacturer: "Example", Product: "Box", Serial: fmt.Sprintf("SER-%s-%d", w.Name(), n)},
 			CPU:       scenario.CPU{Architecture: "x86_64", Model: "Example CPU", Count: 32, MHz: 2400, Flags: []string{"vmx", "sse4_2", "avx2"}},
 			MemoryMiB: 131072,
-			NICs:      []scenario.NIC{{Name: "eno1", MAC: fmt.Sprintf("52:54:00:00:00:%02x", n), IPv4: []string{fmt.Sprintf("198.51.100.%d/24", 10+n)}, Gateway: "198.51.100.1", SpeedMbps: 25000}},
+			NICs:      []scenario.NIC{{Name: "eno1", MAC: fmt.Sprintf("52:54:00:00:00:%02x", n), IPv4: []string{fmt.Sprintf("198.51.100.%d/24", address)}, Gateway: "198.51.100.1", SpeedMbps: 25000}},
 			Disks:     []scenario.Disk{{Name: "nvme0n1", SizeGiB: 960, Type: "NVME", Serial: fmt.Sprintf("N-%d", n), WWN: fmt.Sprintf("eui.%016x", n)}},
 		},
 		Install: scenario.Install{DefaultStage: scenario.Duration{Duration: 300 * time.Millisecond}},

@@ -5,18 +5,26 @@ package e2e
 import (
 	"bytes"
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	. "github.com/onsi/gomega"
+	"sigs.k8s.io/yaml"
 
 	"github.com/ironflow/ironflow/cluster/csr"
 	"github.com/ironflow/ironflow/cluster/kube"
+	"github.com/ironflow/ironflow/cluster/observe"
+	hubinside "github.com/ironflow/ironflow/hub/inside"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/cluster/incluster"
 )
@@ -28,21 +36,39 @@ const version = "4.20.1"
 type inside struct {
 	w       *world
 	command *exec.Cmd
-	said    *bytes.Buffer
+	said    *output
 	ended   chan int
+}
+
+// output is what a program says, which is read while it goes on.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(raw []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(raw)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
 }
 
 // startInside starts it for the cluster. It tells the hub of nodes and of the end, and nobody else does.
 func (w *world) startInside(p *pool, id string, flags ...string) *inside {
 	w.Helper()
 	config := filepath.Join(w.dir, "inside.kubeconfig")
-	raw, err := installed.Kubeconfig()
+	raw, err := w.inner.Kubeconfig()
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(os.WriteFile(config, raw, 0o600)).To(Succeed())
-	i := &inside{w: w, said: &bytes.Buffer{}, ended: make(chan int, 1)}
+	i := &inside{w: w, said: &output{}, ended: make(chan int, 1)}
 	args := []string{"run", "--hub-url", w.url, "--cluster-id", id, "--ca-file", w.hub.CA, "--kubeconfig", config, "--listen", "0"}
 	i.command = exec.Command(shipped(w.T, "ironflow-cluster"), append(args, flags...)...)
-	i.command.Env = append(os.Environ(), "PULL_SECRET_TOKEN="+p.token)
+	i.command.Env = append(os.Environ(), "PULL_SECRET_TOKEN="+w.insideToken(p, id))
 	i.command.Stdout, i.command.Stderr = i.said, i.said
 	i.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	w.Expect(i.command.Start()).To(Succeed())
@@ -78,39 +104,129 @@ func (w *world) finish(p *pool, id string) {
 		w.kubelet(h)
 	}
 	w.until(p, wire.HostStatusInstalled)
-	w.untilCluster(p, id, wire.ClusterStatusInstalled)
+	w.untilOver(p, id)
+	i.ends()
+}
+
+// ends waits for the program's good end.
+func (i *inside) ends() {
+	i.w.Helper()
 	select {
 	case status := <-i.ended:
 		i.ended = nil
-		w.Expect(status).To(Equal(0), i.said.String())
+		i.w.Expect(status).To(Equal(0), i.said.String())
 	case <-time.After(patience):
-		w.Fatal("the program inside goes on: " + i.said.String())
+		i.w.Fatal("the program inside goes on: " + i.said.String())
 	}
+}
+
+// says waits until the program has said that.
+func (i *inside) says(text string) {
+	i.w.Helper()
+	i.w.Eventually(i.said.String, patience, look).Should(ContainSubstring(text))
+}
+
+// insideToken is the one that the hub has put into the cluster: it is in the manifests of the
+// bootstrap host's Ignition, which that host fetches before it reboots. Nobody but a person
+// brings the program into a cluster without a release.
+func (w *world) insideToken(p *pool, id string) string {
+	w.Helper()
+	if w.cluster(id).OpenshiftVersion == "" {
+		return strings.TrimSpace(w.ironflow("hub", "cluster-token", id, "--data-dir", w.hub.Data))
+	}
+	if w.tokens[id] != "" {
+		return w.tokens[id]
+	}
+	var bootstrap struct {
+		Storage struct {
+			Files []struct {
+				Path     string
+				Contents struct{ Source string }
+			}
+		}
+	}
+	path := "/clusters/" + id + "/downloads/files?file_name=bootstrap.ign"
+	w.Eventually(func() error { return w.call(wire.HeaderAgentToken, p.token, http.MethodGet, path, nil, &bootstrap) }, patience, look).Should(Succeed())
+	var found []string
+	for _, f := range bootstrap.Storage.Files {
+		if filepath.Base(f.Path) != hubinside.Manifest {
+			continue
+		}
+		_, encoded, _ := strings.Cut(f.Contents.Source, ";base64,")
+		raw, err := base64.StdEncoding.DecodeString(encoded)
+		w.Expect(err).NotTo(HaveOccurred())
+		for document := range strings.SplitSeq(strings.TrimPrefix(string(raw), "---\n"), "\n---\n") {
+			var secret struct {
+				Kind       string
+				StringData map[string]string
+			}
+			w.Expect(yaml.Unmarshal([]byte(document), &secret)).To(Succeed())
+			if secret.Kind == "Secret" {
+				found = append(found, secret.StringData["token"])
+			}
+		}
+	}
+	w.Expect(found).To(And(HaveLen(1), HaveEach(Not(BeEmpty()))), "the program is put into the cluster once")
+	w.tokens[id] = found[0]
+	return found[0]
 }
 
 // kubelet plays that of an installed host: requests, a node, and a node that is Ready once
 // the requests are approved.
 func (w *world) kubelet(h wire.Host) {
 	w.Helper()
+	w.joins(h)
+	w.getsReady(h)
+}
+
+// joins plays the first half of that: a node that is not Ready.
+func (w *world) joins(h wire.Host) {
+	w.Helper()
 	name, address := w.identity(h)
-	token, node := w.as("system:bootstrap:abcdef", "system:bootstrappers"), w.as("system:node:"+name, "system:nodes")
-	w.Expect(incluster.Ask(w.Context(), token, "client-"+name, name, csr.Client, nil)).To(Succeed())
-	w.approved("client-" + name)
-	w.Expect(installed.Node(w.Context(), name, address, false)).To(Succeed())
-	w.Expect(incluster.Ask(w.Context(), node, "serving-"+name, name, csr.Serving, []string{name}, address)).To(Succeed())
-	w.approved("serving-" + name)
-	w.Expect(installed.Node(w.Context(), name, address, true)).To(Succeed())
+	token := w.as("system:bootstrap:abcdef", "system:bootstrappers")
+	w.Expect(incluster.Ask(w.Context(), token, w.request("client", h), name, csr.Client, nil)).To(Succeed())
+	w.approved(w.request("client", h))
+	w.Expect(w.inner.Node(w.Context(), name, address, false)).To(Succeed())
+}
+
+// getsReady plays the second half.
+func (w *world) getsReady(h wire.Host) {
+	w.Helper()
+	name, address := w.identity(h)
+	node := w.as("system:node:"+name, "system:nodes")
+	w.Expect(incluster.Ask(w.Context(), node, w.request("serving", h), name, csr.Serving, []string{name}, address)).To(Succeed())
+	w.approved(w.request("serving", h))
+	w.Expect(w.inner.Node(w.Context(), name, address, true)).To(Succeed())
+}
+
+// request names a kubelet's signing request. A cluster that is installed anew has others.
+func (w *world) request(kind string, h wire.Host) string {
+	name, _ := w.identity(h)
+	return fmt.Sprintf("%s-%s-%d", kind, name, w.wiped)
+}
+
+// wipe ends the installed cluster of the hosts: the next one begins with nothing.
+func (w *world) wipe(p *pool) {
+	w.Helper()
+	for _, h := range w.hosts(p) {
+		name, _ := w.identity(h)
+		if err := w.inner.Admin.Delete(w.Context(), observe.Nodes+"/"+name); kube.Code(err) != http.StatusNotFound {
+			w.Expect(err).NotTo(HaveOccurred())
+		}
+	}
+	w.wiped++
+	clear(w.tokens)
 }
 
 func (w *world) approved(request string) {
 	w.Helper()
-	w.Eventually(func() (int, error) { return installed.Approvals(w.Context(), request) }, patience, look).Should(Equal(1), request)
+	w.Eventually(func() (int, error) { return w.inner.Approvals(w.Context(), request) }, patience, look).Should(Equal(1), request)
 }
 
 // as is somebody's access to the installed cluster.
 func (w *world) as(user string, groups ...string) *kube.Client {
 	w.Helper()
-	client, err := installed.As(user, groups...)
+	client, err := w.inner.As(user, groups...)
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Cleanup(client.Close)
 	return client

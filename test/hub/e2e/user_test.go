@@ -148,6 +148,14 @@ func (w *world) untilCluster(p *pool, id, status string) {
 	w.Eventually(func() string { return w.cluster(id).Status }, patience, look).Should(Equal(status), "%s", story{w, p})
 }
 
+// over are the statuses of a cluster that is installed. One that a resource describes takes more hosts at once.
+var over = []string{wire.ClusterStatusInstalled, wire.ClusterStatusAddingHosts}
+
+func (w *world) untilOver(p *pool, id string) {
+	w.Helper()
+	w.Eventually(func() string { return w.cluster(id).Status }, patience, look).Should(BeElementOf(over), "%s", story{w, p})
+}
+
 // install asks for the installation once the cluster is ready.
 func (w *world) install(p *pool, id string) {
 	w.Helper()

@@ -39,7 +39,7 @@ const (
 var (
 	// plane is the Kubernetes API of all tests.
 	plane *lab.ControlPlane
-	// installed is that of all clusters that they install: the hosts' names tell these apart.
+	// installed is that of most clusters that they install: the hosts' names tell these apart.
 	installed *incluster.Cluster
 )
 
@@ -54,7 +54,10 @@ func TestMain(m *testing.M) {
 	}
 	var other *lab.Lab
 	if err == nil {
-		other, err = startInstalled()
+		installed, other, err = startInstalled(context.Background())
+	}
+	if err == nil {
+		err = installed.Up(context.Background(), version)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "e2e: the Kubernetes API:", err)
@@ -72,22 +75,23 @@ func installCRDs() error {
 	return err
 }
 
-// startInstalled starts the API of the clusters that are installed, with what only OpenShift makes.
-func startInstalled() (*lab.Lab, error) {
-	ctx := context.Background()
+// startInstalled starts the API of clusters that are installed, with what only OpenShift
+// makes: its operators are not available yet.
+func startInstalled(ctx context.Context) (*incluster.Cluster, *lab.Lab, error) {
 	l, err := lab.New(lab.Options{Progress: progress.Lines(os.Stderr)})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p, err := l.StartControlPlane(ctx, lab.ControlPlaneOptions{})
 	if err != nil {
-		return nil, err
+		return nil, l, err
 	}
-	if installed, err = incluster.New(ctx, p); err != nil {
-		return nil, err
+	c, err := incluster.New(ctx, p)
+	if err != nil {
+		return nil, l, err
 	}
-	err = installed.Apply(ctx, manifests.Settings{Image: "registry.example/ironflow-cluster:1", HubURL: "https://hub.example", ClusterID: "any", OpenShift: true})
-	return l, errors.Join(err, installed.OpenShift(ctx, version), installed.Up(ctx, version))
+	err = c.Apply(ctx, manifests.Settings{Image: "registry.example/ironflow-cluster:1", HubURL: "https://hub.example", ClusterID: "any", OpenShift: true})
+	return c, l, errors.Join(err, c.OpenShift(ctx, version))
 }
 
 // world is a hub with its agents and a user.
@@ -98,6 +102,11 @@ type world struct {
 	hub    *program.Hub
 	dir    string
 	booted int
+	// installer is the program that the hub runs, inner the API of the clusters that are installed.
+	installer *openshiftinstall.Program
+	inner     *incluster.Cluster
+	tokens    map[string]string // of the programs inside, by cluster
+	wiped     int               // how often the installed cluster was lost
 }
 
 // shipped is the path of a program.
@@ -127,7 +136,7 @@ func newWorld(t *testing.T) *world {
 // prepare makes a world whose hub has not been started.
 func prepare(t *testing.T, args ...string) *world {
 	t.Helper()
-	w := &world{WithT: NewWithT(t), T: t, dir: t.TempDir()}
+	w := &world{WithT: NewWithT(t), T: t, dir: t.TempDir(), installer: openshiftinstall.New(t), inner: installed, tokens: map[string]string{}}
 	w.hub = w.newHub("hub", args...)
 	return w
 }
@@ -141,13 +150,26 @@ func (w *world) short() string {
 	return "w" + hex.EncodeToString(sum[:4])
 }
 
+// ownInner gives the world an API of installed clusters of its own, whose operators are not
+// available before the test says so.
+func (w *world) ownInner() {
+	w.Helper()
+	inner, l, err := startInstalled(w.Context())
+	if l != nil {
+		w.Cleanup(func() { w.Expect(l.Stop(context.Background())).To(Succeed()) })
+	}
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Cleanup(inner.Close)
+	w.inner = inner
+}
+
 // newHub makes a hub with the world's keys.
 func (w *world) newHub(name string, args ...string) *program.Hub {
 	w.Helper()
 	hub, err := program.New(program.Options{
 		Program: shipped(w.T, "ironflow"), Kubeconfig: plane.Kubeconfig, Dir: w.dir, Name: name, UserToken: userToken,
 		Args: append([]string{
-			"--namespace", w.namespace(), "--metrics-insecure", "--hub-ignition-source", "openshift-install", "--hub-openshift-install", openshiftinstall.New(w.T).Path,
+			"--namespace", w.namespace(), "--metrics-insecure", "--hub-ignition-source", "openshift-install", "--hub-openshift-install", w.installer.Path,
 			"--hub-cluster-image", "registry.example/ironflow-cluster:e2e", // put among the manifests; the program itself runs beside the cluster
 		}, args...),
 	})

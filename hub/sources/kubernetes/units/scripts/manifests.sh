@@ -2,9 +2,10 @@
 # may need what another one brings, or a program that still starts.
 set -uo pipefail
 
-if [ ! -e /var/lib/ironflow/kubernetes/joined ]; then
-  exit 1
-fi
+# kubeadm takes minutes, or waits for other hosts.
+while [ ! -e /var/lib/ironflow/kubernetes/joined ]; do
+  sleep 5
+done
 failed=
 for file in /etc/ironflow/kubernetes/manifests/*; do
   if ! kubectl --kubeconfig=/etc/kubernetes/admin.conf --request-timeout=60s apply --server-side --force-conflicts --field-manager=ironflow --filename="$file"; then

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironflow/ironflow/hub/auth"
+)
+
+// keyFile is the key of agents' and clusters' tokens in the data folder.
+const keyFile = "agent.key"
+
+// newClusterTokenCommand is for who puts ironflow-cluster into a cluster by hand.
+func newClusterTokenCommand() *cobra.Command {
+	var s settings
+	cmd := &cobra.Command{
+		Use:   "cluster-token CLUSTER_ID",
+		Short: "Print the token by which ironflow-cluster reports of one cluster",
+		Long: `Prints the token of the program inside a cluster, for "ironflow-cluster manifests". It opens what that program
+reads and reports of this cluster, and neither credentials nor Ignition. It is a secret, and stays the same as long as the hub's key does.
+The key is read from the data folder; the hub may go on working.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			token, err := clusterToken(s.dataDir, args[0])
+			if err != nil {
+				return fmt.Errorf("cluster-token: %w", err)
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), token)
+			return err
+		},
+	}
+	addSettings(cmd, slices.DeleteFunc(s.table(), func(row setting) bool { return row.flag != "data-dir" }))
+	return cmd
+}
+
+// clusterToken makes no key where there is none: its tokens would be nobody's.
+func clusterToken(dataDir, clusterID string) (string, error) {
+	path := filepath.Join(dataDir, keyFile)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s is missing: name the hub's own folder by --data-dir, and start the hub once before", path)
+	}
+	key, err := auth.LoadKey(path)
+	if err != nil {
+		return "", err
+	}
+	return key.ClusterToken(clusterID)
+}
