@@ -24,6 +24,14 @@ func TestHostsOfThePool(t *testing.T) {
 			w.inventory(hostA, func(i *wire.Inventory) { i.CPU.Count = 0 })
 			w.is(hostA, wire.HostStatusInsufficientUnbound, "minimum requirements")
 		},
+		"of which two have one id": func(t *testing.T) {
+			w := start(t, service.Options{}, &service.InfraEnvSpec{})
+			w.register(hostA)
+			pass(time.Second)
+			w.inventory(hostA, nil)
+			w.inventory(hostA, func(i *wire.Inventory) { i.Interfaces[0].MACAddress = "02:00:00:00:00:ee" })
+			w.is(hostA, wire.HostStatusInsufficientUnbound, "Another machine has the host's id")
+		},
 		"that fall silent before they register for their cluster": func(t *testing.T) {
 			w := start(t, service.Options{}, &service.InfraEnvSpec{AutoApprove: true})
 			_, err := w.EnsureCluster(w.ctx, service.ClusterSpec{ID: sharedCluster, Name: "edge", Masters: 1})
