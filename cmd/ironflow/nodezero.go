@@ -171,7 +171,7 @@ func readCertificates(dir string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // it was only read
 	all := map[string][]byte{}
 	err = fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch hidden := name != "." && strings.HasPrefix(entry.Name(), "."); { // what a mounted Secret's names lead to

@@ -73,7 +73,7 @@ func TestALabelComesAndGoes(t *testing.T) {
 	w.pass()
 	w.Expect(again(w, agent).Labels).To(HaveKeyWithValue(names.ClassificationPrefix+"size", "QUERYERROR-large"))
 	w.Expect(again(w, &large).Status).To(And(HaveField("MatchedCount", 0), HaveField("ErrorCount", 1),
-		HaveField("Conditions", ConsistOf(And(HaveField("Reason", agentv1.ReasonHasQueryErrors), HaveField("Message", "Agent host-1: spec.query gives string; want true or false"))))))
+		HaveField("Conditions", ConsistOf(And(HaveField("Reason", agentv1.ReasonHasQueryErrors), HaveField("Message", "for Agent host-1: spec.query gives string; want true or false"))))))
 
 	w.Expect(w.kube.Delete(t.Context(), &large)).To(Succeed())
 	w.pass()

@@ -84,7 +84,7 @@ func firstError(ctx context.Context, obj *agentv1.AgentClassification, agent *ag
 	if err == nil {
 		return fmt.Errorf("the query failed for Agent %s; it is looked at again", agent.Name)
 	}
-	return fmt.Errorf("Agent %s: %w", agent.Name, err)
+	return fmt.Errorf("for Agent %s: %w", agent.Name, err)
 }
 
 // wake wakes the classifications whose labels differ between two states of an Agent; a

@@ -130,10 +130,10 @@ type Disks struct {
 func Builtin() Table {
 	var t Table
 	if err := yaml.UnmarshalStrict(builtin, &t); err != nil {
-		panic(err)
+		panic(err) //nolint:forbidigo // the table is a part of the program, and a test reads it
 	}
 	if err := t.check(); err != nil {
-		panic(err)
+		panic(err) //nolint:forbidigo // the table is a part of the program, and a test reads it
 	}
 	return t
 }
@@ -218,6 +218,7 @@ func (h *Hosts) Amount(role wire.HostRole, singleNode bool) Amount {
 		return h.Roles[string(role)]
 	case wire.HostRoleBootstrap:
 		return h.Roles[string(wire.HostRoleMaster)]
+	case wire.HostRoleWorker, wire.HostRoleAutoAssign:
 	}
 	return h.Roles[string(wire.HostRoleWorker)]
 }

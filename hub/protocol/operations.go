@@ -49,8 +49,8 @@ type Access struct {
 }
 
 // Roles are those that may call with the scheme; nil where the protocol names none.
-func (op Operation) Roles(scheme Scheme) []string {
-	for _, a := range op.Access {
+func (o Operation) Roles(scheme Scheme) []string {
+	for _, a := range o.Access {
 		if a.Scheme == scheme {
 			return a.Roles
 		}

@@ -60,8 +60,14 @@ func TestTheTokenOfAnInfraEnvOnlyRegisters(t *testing.T) {
 		"the infra-env's": f.Agent(f.token), "another host's": f.Agent(f.token).Exchange(t, another),
 	} {
 		for _, call := range [][2]string{
-			{"GET", host + "/instructions"}, {"POST", host + "/instructions"}, {"PUT", host + "/progress"}, {"PUT", host + "/logs-progress"}, {"GET", f.ignition()},
-			{"GET", "/clusters/" + f.cluster}, {"GET", "/clusters/" + f.cluster + "/hosts"}, {"GET", "/clusters/" + f.cluster + "/downloads/files?file_name=bootstrap.ign"},
+			{"GET", host + "/instructions"},
+			{"POST", host + "/instructions"},
+			{"PUT", host + "/progress"},
+			{"PUT", host + "/logs-progress"},
+			{"GET", f.ignition()},
+			{"GET", "/clusters/" + f.cluster},
+			{"GET", "/clusters/" + f.cluster + "/hosts"},
+			{"GET", "/clusters/" + f.cluster + "/downloads/files?file_name=bootstrap.ign"},
 			{"GET", "/clusters/" + f.cluster + "/downloads/credentials?file_name=kubeconfig"},
 			{"POST", "/clusters/" + f.cluster + "/logs?logs_type=host&infra_env_id=" + f.env + "&host_id=" + f.host.HostID},
 		} {

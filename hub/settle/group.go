@@ -78,7 +78,7 @@ func (w *Work) group(c *store.Cluster) (*judge.Group, error) {
 	var now *judge.Group
 	if prev != nil {
 		members, reports := w.gather(known, c, shared)
-		now = w.Rules.Gather(prev, c, shared, members, reports)
+		now = w.Gather(prev, c, shared, members, reports)
 	}
 	if now == nil {
 		if now, err = w.gatherAll(known, c, shared); err != nil {
@@ -130,7 +130,7 @@ func (w *Work) gatherAll(known *cluster, c *store.Cluster, shared string) (*judg
 		members = append(members, w.member(known, h, c, facts, shared))
 		reports[h.Key()], known.noted[facts] = facts.Connectivity, true
 	}
-	return w.Rules.Gather(nil, c, shared, members, reports), nil
+	return w.Gather(nil, c, shared, members, reports), nil
 }
 
 func (w *Work) member(known *cluster, h *store.Host, c *store.Cluster, facts *validations.HostFacts, shared string) *judge.Member {
@@ -215,7 +215,7 @@ func (w *Work) catchUp(c *store.Cluster, e *entry) (*entry, error) {
 		}
 		members = append(members, m)
 	}
-	group := w.Rules.Gather(e.group, stored, shared, members, reports)
+	group := w.Gather(e.group, stored, shared, members, reports)
 	if group == nil {
 		return &entry{}, nil
 	}

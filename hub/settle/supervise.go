@@ -34,7 +34,7 @@ func ownOperators(clusterID string) (own []wire.MonitoredOperator) {
 // chosen are the operators beside the release that the cluster gets, not reported on yet.
 func (w *Work) chosen(c *store.Cluster) []wire.MonitoredOperator {
 	all, _ := w.OperatorsOf(c)
-	return w.Rules.Operators.Monitored(c.API.ID, all)
+	return w.Operators.Monitored(c.API.ID, all)
 }
 
 // NoteOperators writes into the record which operators beside the release the cluster gets.

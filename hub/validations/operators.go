@@ -283,6 +283,7 @@ func (f *ClusterFacts) takesWork(role wire.HostRole) bool {
 		return false
 	case wire.HostRoleMaster, wire.HostRoleBootstrap:
 		return f.SingleNode() || !f.HasWorkers()
+	case wire.HostRoleWorker, wire.HostRoleAutoAssign:
 	}
 	return true
 }

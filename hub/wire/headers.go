@@ -19,7 +19,7 @@ const (
 	// request had the header with the value "wanted": from then on the agent sends it in
 	// the place of the one that it was booted with. It is ours; other hubs say nothing,
 	// and other agents go on with the token that they have.
-	HeaderHostToken = "Ironflow-Host-Token"
+	HeaderHostToken = "Ironflow-Host-Token" //nolint:gosec // the name of a header
 	// HeaderAuth says "none" in every answer of a hub that checks no tokens. It is ours.
 	HeaderAuth = "Ironflow-Auth"
 	// HostTokenWanted is the header's value in a request.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/ironflow/ironflow/config"
@@ -17,9 +17,9 @@ import (
 // of a list, {} for the values of a map.
 func Spec(t testing.TB, kind string) []string {
 	t.Helper()
-	g := NewWithT(t)
+	g := gomega.NewWithT(t)
 	crds, err := config.CRDs()
-	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(err).NotTo(gomega.HaveOccurred())
 	for _, crd := range crds {
 		if crd.Spec.Names.Kind == kind {
 			return leaves("spec", crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"])

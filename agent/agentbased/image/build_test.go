@@ -54,10 +54,7 @@ func shown(t *testing.T, config []byte) string {
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	var b strings.Builder
 	for _, f := range d.Files {
-		data := string(f.Data)
-		for _, more := range f.Append {
-			data += string(more)
-		}
+		data := string(bytes.Join(append([][]byte{f.Data}, f.Append...), nil))
 		fmt.Fprintf(&b, "==== %s %04o\n%s", f.Path, f.Mode, data)
 		if !strings.HasSuffix(data, "\n") {
 			b.WriteString("(no end of line)\n")
@@ -343,7 +340,7 @@ func TestTokens(t *testing.T) {
 		g.Expect(ecdsa.Verify(public.(*ecdsa.PublicKey), digest[:], r, s)).To(BeTrue())
 	}
 	g.Expect(fmt.Sprintf("%v %+v %#v", id, id, id)).NotTo(ContainSubstring("7"))
-	raw, err = json.Marshal(id)
+	raw, err = json.Marshal(id) //nolint:staticcheck // that nothing of it comes out is what is asked
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(raw)).To(Equal("{}"))
 }

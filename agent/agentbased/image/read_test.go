@@ -117,8 +117,10 @@ func TestSingleMistakes(t *testing.T) {
 		"an appliance's flags":  {func(o *image.Options) { o.Workflow, o.ReleaseImage = units.Appliance, "" }, "--release-image: is not given: an appliance has one release"},
 		"appliance of settings": {func(o *image.Options) { o.Workflow, o.Format = units.Appliance, image.ConfigImage }, "--format: is config-image, which is made of settings"},
 		"config image, mirrors": {func(o *image.Options) { o.Format = image.ConfigImage }, "mirror/registries.conf: is of the live system, which a config image does not change"},
-		"config image, nmstatectl": {func(o *image.Options) { o.Format = image.ConfigImage },
-			"agent-config.yaml, document 1, line 34: hosts[1].networkConfig needs nmstatectl, which appliances do not run for config images: "},
+		"config image, nmstatectl": {
+			func(o *image.Options) { o.Format = image.ConfigImage },
+			"agent-config.yaml, document 1, line 34: hosts[1].networkConfig needs nmstatectl, which appliances do not run for config images: ",
+		},
 		"no nmstatectl": {func(o *image.Options) { o.Live = network.Live{Why: "it is old"} }, "hosts[1].networkConfig cannot be set up by this base image: "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -136,18 +138,30 @@ func TestSingleMistakes(t *testing.T) {
 func TestHostsThatContradictEachOther(t *testing.T) {
 	const networks, install = "cluster-manifests/nmstateconfig.yaml", "cluster-manifests/agent-cluster-install.yaml"
 	for name, tc := range map[string]struct{ input, file, old, write, want string }{
-		"an address of two": {"configs", "agent-config.yaml", "ip: 192.0.2.11", "ip: 192.0.2.10",
-			"hosts[1].networkConfig has the address 192.0.2.10, which is of host master-0: write another one"},
-		"an address of the cluster": {"configs", "agent-config.yaml", "ip: 192.0.2.11", "ip: 192.0.2.6",
-			"hosts[1].networkConfig has the address 192.0.2.6, which the cluster has as a virtual one: write another one"},
-		"an address of manifests of the cluster": {"ztp", networks, "ip: 192.0.2.10", "ip: 192.0.2.5",
-			"cluster-manifests/nmstateconfig.yaml, document 1, line 11: spec.config has the address 192.0.2.5, which the cluster has as a virtual one"},
-		"a rendezvous host elsewhere": {"ztp", networks, "ip: 192.0.2.10", "ip: 198.51.100.10",
-			"--rendezvous-ip: is 198.51.100.10, which is in no machine network (192.0.2.0/24): write the address of a host that is"},
-		"too many of a role": {"ztp", "hostconfig/worker-0/role", "worker", "arbiter",
-			"spec.provisionRequirements.arbiterAgents asks for 0, and hostconfig has 1 of role arbiter: change one of them"},
-		"too many": {"ztp", install, "controlPlaneAgents: 3\n    workerAgents: 2", "controlPlaneAgents: 1",
-			"spec.provisionRequirements asks for 1 hosts, and 2 are described in hostconfig and by NMStateConfigs: change one of them"},
+		"an address of two": {
+			"configs", "agent-config.yaml", "ip: 192.0.2.11", "ip: 192.0.2.10",
+			"hosts[1].networkConfig has the address 192.0.2.10, which is of host master-0: write another one",
+		},
+		"an address of the cluster": {
+			"configs", "agent-config.yaml", "ip: 192.0.2.11", "ip: 192.0.2.6",
+			"hosts[1].networkConfig has the address 192.0.2.6, which the cluster has as a virtual one: write another one",
+		},
+		"an address of manifests of the cluster": {
+			"ztp", networks, "ip: 192.0.2.10", "ip: 192.0.2.5",
+			"cluster-manifests/nmstateconfig.yaml, document 1, line 11: spec.config has the address 192.0.2.5, which the cluster has as a virtual one",
+		},
+		"a rendezvous host elsewhere": {
+			"ztp", networks, "ip: 192.0.2.10", "ip: 198.51.100.10",
+			"--rendezvous-ip: is 198.51.100.10, which is in no machine network (192.0.2.0/24): write the address of a host that is",
+		},
+		"too many of a role": {
+			"ztp", "hostconfig/worker-0/role", "worker", "arbiter",
+			"spec.provisionRequirements.arbiterAgents asks for 0, and hostconfig has 1 of role arbiter: change one of them",
+		},
+		"too many": {
+			"ztp", install, "controlPlaneAgents: 3\n    workerAgents: 2", "controlPlaneAgents: 1",
+			"spec.provisionRequirements asks for 1 hosts, and 2 are described in hostconfig and by NMStateConfigs: change one of them",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
