@@ -26,8 +26,8 @@ func TestRestartInTheMiddleOfAnInstallation(t *testing.T) {
 			key := store.HostKey{InfraEnvID: env, HostID: uuid.NewString()}
 			inventory := testhub.Inventory(7)
 			begin := time.Now()
-			first := hub.Agent(token).With(wire.HeaderAttempt, attempts[0])
-			first.Register(t, key)
+			// With the host's own token: what all share does not prove to be the machine.
+			first := hub.Agent(token).With(wire.HeaderAttempt, attempts[0]).Exchange(t, key)
 			untilInstall(t, first, key, inventory)
 			first.Progress(t, key, wire.HostStageWritingImageToDisk, "5%")
 			view, _, err := hub.View(t.Context(), key)
@@ -35,7 +35,7 @@ func TestRestartInTheMiddleOfAnInstallation(t *testing.T) {
 			g.Expect(view.CutOff).To(BeZero())
 			installing := time.Now()
 
-			hub.Agent(token).With(wire.HeaderAttempt, attempts[1]).Register(t, key)
+			first.With(wire.HeaderAttempt, attempts[1]).Register(t, key)
 			view, _, err = hub.View(t.Context(), key)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(view.CutOff).To(BeTemporally("~", begin, installing.Sub(begin)+time.Second))

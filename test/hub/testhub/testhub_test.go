@@ -108,8 +108,9 @@ func TestFailedInstallationBeginsAnew(t *testing.T) {
 			g := NewWithT(t)
 			hub := testhub.Start(t, testhub.Options{})
 			env, token := hub.InfraEnv(t, "pool")
-			first := hub.Agent(token).With(wire.HeaderAttempt, "boot-1")
 			key := store.HostKey{InfraEnvID: env, HostID: uuid.NewString()}
+			// With the host's own token: what all share does not prove to be the machine.
+			first := hub.Agent(token).With(wire.HeaderAttempt, "boot-1").Exchange(t, key)
 			inventory := testhub.Inventory(2)
 			mac := inventory.Interfaces[0].MACAddress
 			t.Cleanup(func() {
@@ -117,7 +118,6 @@ func TestFailedInstallationBeginsAnew(t *testing.T) {
 					t.Log(hub.Timeline(t))
 				}
 			})
-			first.Register(t, key)
 			untilInstall(t, first, key, inventory)
 			first.Progress(t, key, wire.HostStageInstalling, "")
 
@@ -136,7 +136,7 @@ func TestFailedInstallationBeginsAnew(t *testing.T) {
 				g.Expect(types).To(Equal([]wire.StepType{wire.StepTypeLogsGather, wire.StepTypeStopInstallation}))
 			}
 
-			second := hub.Agent(token).With(wire.HeaderAttempt, "boot-2")
+			second := first.With(wire.HeaderAttempt, "boot-2")
 			g.Expect(second.Register(t, key).Status).To(Equal(wire.HostStatusDiscovering))
 			untilInstall(t, second, key, inventory)
 			second.Progress(t, key, wire.HostStageRebooting, "")
