@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/releases/versions"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -137,7 +138,7 @@ func order(c *Cluster) error {
 		}
 		kind := family(addresses[0])
 		switch {
-		case kind == "IPv6" && c.OpenshiftVersion != "" && validations.Older(c.OpenshiftVersion, ipv6First):
+		case kind == "IPv6" && c.OpenshiftVersion != "" && versions.Older(c.OpenshiftVersion, ipv6First):
 			return refusal.Field(list, "begins with IPv6, and release %s wants IPv4 first: change the order", c.OpenshiftVersion)
 		case leading != "" && kind != leading:
 			return refusal.Field(list, "begins with %s, and %s with %s: want the same family first in each", kind, by, leading)

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ironflow/ironflow/api/installerimage"
-	"github.com/ironflow/ironflow/hub/validations"
+	"github.com/ironflow/ironflow/hub/releases/versions"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -67,7 +67,7 @@ func (in Input) sparesReboot() bool {
 	}
 	version := in.Cluster.OpenshiftVersion
 	mainframe := in.Inventory != nil && in.Inventory.CPU != nil && in.Inventory.CPU.Architecture == wire.ClusterCPUArchitectureS390x
-	return version != "" && !validations.Older(version, skipReboot) && !mainframe &&
+	return version != "" && !versions.Older(version, skipReboot) && !mainframe &&
 		!strings.HasPrefix(in.Host.InstallationDiskPath, "/dev/dm-")
 }
 

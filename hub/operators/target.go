@@ -3,9 +3,9 @@ package operators
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/ironflow/ironflow/hub/releases/versions"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -40,9 +40,9 @@ func (t Target) cpu() string {
 // where that has none, and in words for people. Both are empty when it can be.
 func (o *Operator) Unfit(t Target) (reason wire.IncompatibilityReason, why string) {
 	switch {
-	case o.Since != "" && older(t.Version, o.Since):
+	case o.Since != "" && versions.Older(t.Version, o.Since):
 		return wire.IncompatibilityReasonOpenshiftVersion, fmt.Sprintf("%s is there from OpenShift %s on, and the release is %s", o.Title, o.Since, t.Version)
-	case o.Until != "" && !older(t.Version, o.Until):
+	case o.Until != "" && !versions.Older(t.Version, o.Until):
 		return wire.IncompatibilityReasonOpenshiftVersion, fmt.Sprintf("%s is there until OpenShift %s, and the release is %s", o.Title, o.Until, t.Version)
 	case len(o.Architectures) > 0 && t.cpu() != wire.ClusterCPUArchitectureMulti && !slices.Contains(o.Architectures, t.cpu()):
 		return wire.IncompatibilityReasonCpuArchitecture, fmt.Sprintf("%s runs on %s, and the architecture is %s", o.Title, strings.Join(o.Architectures, ", "), t.cpu())
@@ -63,20 +63,4 @@ func (o *Operator) Level(t Target) wire.SupportLevel {
 		return wire.SupportLevelDevPreview
 	}
 	return wire.SupportLevelSupported
-}
-
-// older compares releases by their numbers; what comes after a dash does not count.
-func older(a, b string) bool { return slices.Compare(numbers(a), numbers(b)) < 0 }
-
-func numbers(version string) []int {
-	version, _, _ = strings.Cut(version, "-")
-	var out []int
-	for part := range strings.SplitSeq(version, ".") {
-		n, err := strconv.Atoi(part)
-		if err != nil {
-			break
-		}
-		out = append(out, n)
-	}
-	return out
 }

@@ -20,7 +20,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/ironflow/ironflow/hub/validations"
+	"github.com/ironflow/ironflow/hub/releases/versions"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -201,8 +201,8 @@ func stream(version string) string {
 
 // before orders versions; a candidate comes before its release.
 func before(a, b string) bool {
-	if validations.Older(a, b) || validations.Older(b, a) {
-		return validations.Older(a, b)
+	if versions.Older(a, b) || versions.Older(b, a) {
+		return versions.Older(a, b)
 	}
 	_, candidateA, isA := strings.Cut(a, "-")
 	_, candidateB, isB := strings.Cut(b, "-")

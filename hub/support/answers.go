@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/ironflow/ironflow/hub/operators"
-	"github.com/ironflow/ironflow/hub/validations"
+	"github.com/ironflow/ironflow/hub/releases/versions"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -53,7 +53,7 @@ func (q Query) oracle() bool {
 }
 
 // older compares releases by their numbers.
-func older(a, b string) bool { return validations.Older(a, b) }
+func older(a, b string) bool { return versions.Older(a, b) }
 
 // Features returns the level of each feature, with the operators of a table that is
 // offered. A platform has none beside a given platform.

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/ironflow/ironflow/hub/releases/versions"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -198,7 +199,7 @@ func networkTypeValid(in ClusterInput) verdict {
 		return fail("Network type %q is not known; use OVNKubernetes", kind)
 	case kind != wire.ClusterNetworkTypeOpenShiftSDN:
 		return pass("Network type %s is possible", kind)
-	case !Older(in.Cluster.OpenshiftVersion, withoutSDN):
+	case !versions.Older(in.Cluster.OpenshiftVersion, withoutSDN):
 		return fail("Release %s has no network type OpenShiftSDN any more; use OVNKubernetes", in.Cluster.OpenshiftVersion)
 	case in.SingleNode():
 		return fail("Network type OpenShiftSDN does not work on a single node; use OVNKubernetes")

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironflow/ironflow/hub/releases/versions"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -65,7 +66,7 @@ func WhyNot(d *wire.Disk, inventory *wire.Inventory, needs Requirements) []strin
 	switch arch := architecture(inventory); {
 	case !known:
 		add(true, wrongType+" %q cannot be installed to", d.DriveType)
-	case needs.Version != "" && rule.since != "" && Older(needs.Version, rule.since):
+	case needs.Version != "" && rule.since != "" && versions.Older(needs.Version, rule.since):
 		add(true, wrongType+" %s needs release %s or later", d.DriveType, rule.since)
 	case arch != "" && len(rule.only) > 0 && !slices.Contains(rule.only, arch):
 		add(true, wrongType+" %s cannot be installed to on %s", d.DriveType, arch)

@@ -4,9 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
+	"github.com/ironflow/ironflow/hub/releases/versions"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -116,7 +115,7 @@ func (t Table) release(version string) *Release {
 	var best *Release
 	for i := range t {
 		r := &t[i]
-		if r.AndLater && !Older(version, r.Version) && (best == nil || Older(best.Version, r.Version)) {
+		if r.AndLater && !versions.Older(version, r.Version) && (best == nil || versions.Older(best.Version, r.Version)) {
 			best = r
 		}
 	}
@@ -130,23 +129,6 @@ func (t Table) named(version string) *Release {
 	return nil
 }
 
-// Older tells that version a is before version b, by their numbers: 4.9 is older
-// than 4.20.1. What comes after a dash does not count.
-func Older(a, b string) bool { return slices.Compare(numbers(a), numbers(b)) < 0 }
-
-func numbers(version string) []int {
-	version, _, _ = strings.Cut(version, "-")
-	var out []int
-	for part := range strings.SplitSeq(version, ".") {
-		n, err := strconv.Atoi(part)
-		if err != nil {
-			break
-		}
-		out = append(out, n)
-	}
-	return out
-}
-
 // ParseTable reads requirements in the form that existing hubs take them: a JSON
 // list by version, see the models versioned-host-requirements.
 func ParseTable(raw []byte) (Table, error) {
@@ -157,7 +139,7 @@ func ParseTable(raw []byte) (Table, error) {
 	var t Table
 	for _, e := range entries {
 		r := Release{Version: e.Version, AndLater: e.MatchType == wire.VersionedHostRequirementsMatchTypeMinVersion, Roles: map[wire.HostRole]Requirements{}}
-		if r.Version != defaultRelease && len(numbers(r.Version)) == 0 {
+		if r.Version != defaultRelease && len(versions.Numbers(r.Version)) == 0 {
 			return nil, fmt.Errorf("requirements of hosts: version %q is neither a number nor %q", r.Version, defaultRelease)
 		}
 		for role, details := range map[wire.HostRole]*wire.VersionedClusterHostRequirementsDetails{
