@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ironflow/ironflow/agent/agentbased/places"
+	"github.com/ironflow/ironflow/api/localtoken"
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/service"
@@ -143,10 +144,10 @@ func (s *settings) makeLocalKey() error {
 	if err != nil {
 		return err
 	}
-	n.local.Tokens = key.Local()
+	n.local.Tokens = auth.LocalOf(key)
 	tokens := map[string]string{}
-	for name, scheme := range map[string]auth.Scheme{
-		places.UserToken: auth.SchemeUser, places.AgentToken: auth.SchemeAgent, places.WatcherToken: auth.SchemeWatcher,
+	for name, scheme := range map[string]localtoken.Scheme{
+		places.UserToken: localtoken.User, places.AgentToken: localtoken.Agent, places.WatcherToken: localtoken.Watcher,
 	} {
 		if tokens[name], err = key.Token(scheme); err != nil {
 			return err

@@ -13,20 +13,14 @@ import (
 	"math/big"
 	"strings"
 	"time"
+
+	"github.com/ironflow/ironflow/api/localtoken"
 )
 
-// Scheme is what the bearer of a local token may do. The names are the protocol's.
-type Scheme string
-
-// Schemes of the authentication agent-installer-local.
-const (
-	SchemeUser    Scheme = "userAuth"
-	SchemeAgent   Scheme = "agentAuth"
-	SchemeWatcher Scheme = "watcherAuth"
-)
-
-// Schemes lists them.
-func Schemes() []Scheme { return []Scheme{SchemeUser, SchemeAgent, SchemeWatcher} }
+// Schemes lists what the bearer of a local token may do.
+func Schemes() []localtoken.Scheme {
+	return []localtoken.Scheme{localtoken.User, localtoken.Agent, localtoken.Watcher}
+}
 
 // ErrEnded means that a token was good, and is not any more. It is an [ErrInvalid].
 var ErrEnded = fmt.Errorf("%w: its time is over", ErrInvalid)
@@ -61,9 +55,12 @@ func ParseLocal(text string) (Local, error) {
 	return Local{key}, nil
 }
 
+// LocalOf checks the tokens of a key.
+func LocalOf(key localtoken.Key) Local { return Local{key.Public()} }
+
 // Check tells whether the token is good for the scheme at this moment: nil, [ErrMissing],
 // [ErrEnded] or [ErrInvalid].
-func (l Local) Check(token string, scheme Scheme, now time.Time) error {
+func (l Local) Check(token string, scheme localtoken.Scheme, now time.Time) error {
 	if token == "" {
 		return ErrMissing
 	}
@@ -71,9 +68,9 @@ func (l Local) Check(token string, scheme Scheme, now time.Time) error {
 		return ErrInvalid
 	}
 	var claims struct {
-		Scheme Scheme   `json:"auth_scheme"`
-		Exp    *float64 `json:"exp"`
-		Nbf    *float64 `json:"nbf"`
+		Scheme localtoken.Scheme `json:"auth_scheme"`
+		Exp    *float64          `json:"exp"`
+		Nbf    *float64          `json:"nbf"`
 	}
 	if err := part(strings.Split(token, ".")[1], &claims); err != nil || claims.Scheme == "" || claims.Scheme != scheme {
 		return ErrInvalid
@@ -103,16 +100,13 @@ func (l Local) Signed(token string) bool {
 		return false
 	}
 	signature, err := base64.RawURLEncoding.Strict().DecodeString(parts[2])
-	if err != nil || len(signature) != 2*half {
+	if err != nil || len(signature) != 2*localtoken.Half {
 		return false
 	}
-	r, s := new(big.Int).SetBytes(signature[:half]), new(big.Int).SetBytes(signature[half:])
+	r, s := new(big.Int).SetBytes(signature[:localtoken.Half]), new(big.Int).SetBytes(signature[localtoken.Half:])
 	digest := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
 	return ecdsa.Verify(l.key, digest[:], r, s)
 }
-
-// half is the length of each of the two numbers of a signature by P-256.
-const half = 32
 
 // part decodes one of the two JSON parts of a token.
 func part(text string, out any) error {

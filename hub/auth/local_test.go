@@ -19,6 +19,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/api/localtoken"
 	"github.com/ironflow/ironflow/hub/auth"
 )
 
@@ -93,14 +94,14 @@ func TestLocalTokensOpenTheirSchemeOnly(t *testing.T) {
 		"four parts":             {good + ".e30", auth.ErrInvalid},
 		"claims that are a list": {signed(t, key, es256, `[]`), auth.ErrInvalid},
 	} {
-		err := local.Check(tc.token, auth.SchemeUser, moment)
+		err := local.Check(tc.token, localtoken.User, moment)
 		if tc.want == nil {
 			g.Expect(err).NotTo(HaveOccurred(), name)
 			continue
 		}
 		g.Expect(err).To(MatchError(tc.want), name)
 	}
-	g.Expect(auth.Local{}.Check(good, auth.SchemeUser, moment)).To(MatchError(auth.ErrInvalid), "no key, no access")
+	g.Expect(auth.Local{}.Check(good, localtoken.User, moment)).To(MatchError(auth.ErrInvalid), "no key, no access")
 }
 
 // TestTheSignatureOfTheStandard is that of RFC 7515, A.3: the token is signed well, and
@@ -121,7 +122,7 @@ func TestTheSignatureOfTheStandard(t *testing.T) {
 		"DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q"
 	g.Expect(local.Signed(token)).To(BeTrue())
 	g.Expect(local.Signed(token[:len(token)-1] + "A")).To(BeFalse())
-	g.Expect(local.Check(token, auth.SchemeUser, moment)).To(MatchError(auth.ErrInvalid))
+	g.Expect(local.Check(token, localtoken.User, moment)).To(MatchError(auth.ErrInvalid))
 }
 
 func TestKeysThatCheckNoLocalTokens(t *testing.T) {
@@ -152,7 +153,7 @@ func TestTheKeyOfLocalTokensIsMadeOnce(t *testing.T) {
 		token, err := first.Token(scheme)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(second.Token(scheme)).To(Equal(token), "images do not change because a token was asked for twice")
-		g.Expect(second.Local().Check(token, scheme, moment)).To(Succeed())
+		g.Expect(auth.LocalOf(second).Check(token, scheme, moment)).To(Succeed())
 	}
 	info, err := os.Stat(path)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -176,7 +177,7 @@ func FuzzCheckLocal(f *testing.F) {
 	f.Add(good)
 	f.Add("e30.e30.e30")
 	f.Fuzz(func(t *testing.T, token string) {
-		if local.Check(token, auth.SchemeUser, moment) == nil && token != good {
+		if local.Check(token, localtoken.User, moment) == nil && token != good {
 			t.Fatalf("accepted a forged token %q", token)
 		}
 	})

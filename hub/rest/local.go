@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironflow/ironflow/api/localtoken"
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/protocol"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -26,12 +27,12 @@ type Local struct {
 // localWays are the ways to be let in, by the scheme of an operation.
 var localWays = []struct {
 	scheme protocol.Scheme
-	token  auth.Scheme
+	token  localtoken.Scheme
 	header string
 }{
-	{protocol.UserAuth, auth.SchemeUser, "Authorization"},
-	{protocol.AgentAuth, auth.SchemeAgent, wire.HeaderAgentToken},
-	{protocol.WatcherAuth, auth.SchemeWatcher, headerWatcher},
+	{protocol.UserAuth, localtoken.User, "Authorization"},
+	{protocol.AgentAuth, localtoken.Agent, wire.HeaderAgentToken},
+	{protocol.WatcherAuth, localtoken.Watcher, headerWatcher},
 }
 
 // check returns the caller, or a refusal that says which tokens open the operation. Users

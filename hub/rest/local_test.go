@@ -6,6 +6,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/api/localtoken"
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/service"
@@ -17,7 +18,7 @@ import (
 // local is a hub with the tokens of an installation without a hub outside.
 type local struct {
 	*testhub.Hub
-	tokens map[auth.Scheme]string
+	tokens map[localtoken.Scheme]string
 }
 
 const (
@@ -30,7 +31,7 @@ func newLocal(t *testing.T) *local {
 	g := NewWithT(t)
 	key, err := auth.LoadLocalKey(filepath.Join(t.TempDir(), "installer.key"))
 	g.Expect(err).NotTo(HaveOccurred())
-	l := &local{tokens: map[auth.Scheme]string{}}
+	l := &local{tokens: map[localtoken.Scheme]string{}}
 	for _, scheme := range auth.Schemes() {
 		l.tokens[scheme], err = key.Token(scheme)
 		g.Expect(err).NotTo(HaveOccurred())
@@ -38,20 +39,20 @@ func newLocal(t *testing.T) *local {
 	l.Hub = testhub.Start(t, testhub.Options{
 		NodeZero: service.NodeZero{InfraEnvID: localEnv},
 		API: func(o *rest.Options) {
-			o.Auth.UserToken, o.Auth.Local = "", &rest.Local{Tokens: key.Local(), InfraEnvID: localEnv}
+			o.Auth.UserToken, o.Auth.Local = "", &rest.Local{Tokens: auth.LocalOf(key), InfraEnvID: localEnv}
 		},
 	})
 	return l
 }
 
 // with is a caller with the token of the scheme in the header.
-func (l *local) with(scheme auth.Scheme, header string) *testhub.Caller {
+func (l *local) with(scheme localtoken.Scheme, header string) *testhub.Caller {
 	return l.Agent("").With(header, l.tokens[scheme])
 }
 
-func (l *local) user() *testhub.Caller    { return l.with(auth.SchemeUser, "Authorization") }
-func (l *local) agent() *testhub.Caller   { return l.with(auth.SchemeAgent, wire.HeaderAgentToken) }
-func (l *local) watcher() *testhub.Caller { return l.with(auth.SchemeWatcher, "Watcher-Authorization") }
+func (l *local) user() *testhub.Caller    { return l.with(localtoken.User, "Authorization") }
+func (l *local) agent() *testhub.Caller   { return l.with(localtoken.Agent, wire.HeaderAgentToken) }
+func (l *local) watcher() *testhub.Caller { return l.with(localtoken.Watcher, "Watcher-Authorization") }
 
 // TestLocalTokens: those who may call with the tokens of an agent-based installation.
 func TestLocalTokens(t *testing.T) {
@@ -76,20 +77,20 @@ func TestLocalTokens(t *testing.T) {
 		says         string
 	}{
 		"a user lists clusters":              {l.user(), "GET", "/clusters", 200, ""},
-		"a user with the word":               {l.Agent("").With("Authorization", "Bearer "+l.tokens[auth.SchemeUser]), "GET", "/clusters", 200, ""},
+		"a user with the word":               {l.Agent("").With("Authorization", "Bearer "+l.tokens[localtoken.User]), "GET", "/clusters", 200, ""},
 		"a watcher lists clusters":           {l.watcher(), "GET", "/clusters", 200, ""},
 		"a watcher lists infra-envs":         {l.watcher(), "GET", "/infra-envs", 200, ""},
 		"a watcher lists events":             {l.watcher(), "GET", "/events", 200, ""},
 		"a watcher changes nothing":          {l.watcher(), "POST", "/clusters", 401, "needed in the header Authorization"},
 		"a watcher removes no host":          {l.watcher(), "DELETE", host, 401, "needed in the header"},
-		"a watcher's token is no user's":     {l.with(auth.SchemeWatcher, "Authorization"), "GET", "/clusters", 401, "not of this installation, or not for this operation"},
-		"an agent's token is no user's":      {l.with(auth.SchemeAgent, "Authorization"), "POST", "/clusters", 401, "not for this operation"},
-		"a user's token is no agent's":       {l.with(auth.SchemeUser, wire.HeaderAgentToken), "GET", host + "/instructions", 401, "not for this operation"},
+		"a watcher's token is no user's":     {l.with(localtoken.Watcher, "Authorization"), "GET", "/clusters", 401, "not of this installation, or not for this operation"},
+		"an agent's token is no user's":      {l.with(localtoken.Agent, "Authorization"), "POST", "/clusters", 401, "not for this operation"},
+		"a user's token is no agent's":       {l.with(localtoken.User, wire.HeaderAgentToken), "GET", host + "/instructions", 401, "not for this operation"},
 		"an agent polls":                     {l.agent(), "GET", host + "/instructions", 200, ""},
 		"an agent lists no clusters":         {l.agent(), "GET", "/clusters", 401, "header Authorization or Watcher-Authorization"},
 		"an agent of another infra-env":      {l.agent(), "GET", "/infra-envs/" + other + "/hosts", 404, "there is no infra-env"},
 		"nobody":                             {l.Agent(""), "GET", host + "/instructions", 401, "needed in the header X-Secret-Key"},
-		"a forged one":                       {l.Agent(l.tokens[auth.SchemeAgent] + "x"), "GET", host + "/instructions", 401, "not of this installation"},
+		"a forged one":                       {l.Agent(l.tokens[localtoken.Agent] + "x"), "GET", host + "/instructions", 401, "not of this installation"},
 		"a good one beside a wrong one":      {l.user().With("Watcher-Authorization", "x"), "GET", "/clusters", 200, ""},
 		"the usual token of users is closed": {l.User(), "GET", "/clusters", 401, "not of this installation"},
 	} {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironflow/ironflow/api/localtoken"
 	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/iso"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
@@ -71,8 +72,8 @@ const (
 // tokenFiles have a token each.
 var tokenFiles = []struct {
 	name   string
-	scheme Scheme
-}{{UserToken, UserAuth}, {WatcherToken, WatcherAuth}}
+	scheme localtoken.Scheme
+}{{UserToken, localtoken.User}, {WatcherToken, localtoken.Watcher}}
 
 // LoadIdentity reads the identity of an earlier image in the output folder, or makes one. A
 // cluster whose API is known already gets its certificates with it, and a kubeconfig that is

@@ -26,6 +26,7 @@ import (
 	"github.com/ironflow/ironflow/agent/agentbased/image"
 	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/agent/agentbased/units"
+	"github.com/ironflow/ironflow/api/localtoken"
 	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/hostprograms"
 	"github.com/ironflow/ironflow/imagecustomization/media"
@@ -321,7 +322,7 @@ func TestTokens(t *testing.T) {
 	block, _ := pem.Decode(raw)
 	public, err := x509.ParsePKIXPublicKey(block.Bytes)
 	g.Expect(err).NotTo(HaveOccurred())
-	for _, scheme := range []image.Scheme{image.UserAuth, image.AgentAuth, image.WatcherAuth} {
+	for _, scheme := range []localtoken.Scheme{localtoken.User, localtoken.Agent, localtoken.Watcher} {
 		token, err := id.Token(scheme)
 		g.Expect(err).NotTo(HaveOccurred())
 		parts := strings.Split(token, ".")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ironflow/ironflow/agent/agentbased/manifests"
 	"github.com/ironflow/ironflow/agent/agentbased/places"
+	"github.com/ironflow/ironflow/api/localtoken"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 )
 
@@ -94,7 +95,7 @@ func (p *Plan) rendezvousEnvironment(id Identity) (map[string]string, error) {
 	out := map[string]string{
 		places.NodeZeroIP: p.Rendezvous.String(), places.ServiceBaseURL: p.HubURL(), imagesURL: p.url(imagesPort), workflowType: "install",
 	}
-	for name, scheme := range map[string]Scheme{places.UserToken: UserAuth, places.AgentToken: AgentAuth, places.WatcherToken: WatcherAuth} {
+	for name, scheme := range map[string]localtoken.Scheme{places.UserToken: localtoken.User, places.AgentToken: localtoken.Agent, places.WatcherToken: localtoken.Watcher} {
 		var err error
 		if out[name], err = id.Token(scheme); err != nil {
 			return nil, err

@@ -104,7 +104,7 @@ func signersKubeconfig(files map[string][]byte, name, server string, now time.Ti
 		"clusters": []object{{"name": name, "cluster": object{"server": server, "certificate-authority-data": trusted}}},
 		"users": []object{{"name": "admin", "user": object{
 			"client-certificate-data": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
-			"client-key-data":         pem.EncodeToMemory(&pem.Block{Type: keyBlock, Bytes: private}),
+			"client-key-data":         pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}),
 		}}},
 		"contexts": []object{{"name": "admin", "context": object{"cluster": name, "user": "admin"}}},
 	})
