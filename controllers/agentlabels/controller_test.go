@@ -115,5 +115,7 @@ func TestWhoIsWoken(t *testing.T) {
 	w.Expect(moves(func(a *agentv1.Agent) { a.Status.Progress = &agentv1.HostProgressInfo{CurrentStage: "Installing"} })).To(BeFalse())
 	w.Expect(moves(func(a *agentv1.Agent) { a.Status.Inventory.ReportTime = nil })).To(BeTrue())
 	w.Expect(moves(func(a *agentv1.Agent) { a.Labels = map[string]string{names.ClassificationPrefix + "size": "by hand"} })).To(BeTrue())
-	w.Expect(moves(func(a *agentv1.Agent) { a.Spec.ClusterDeploymentName = &agentv1.ClusterReference{Namespace: "c"} })).To(BeTrue())
+	w.Expect(moves(func(a *agentv1.Agent) {
+		a.Spec.ClusterDeploymentName = &agentv1.ClusterReference{Namespace: "c", Name: "prod"}
+	})).To(BeTrue())
 }

@@ -79,7 +79,7 @@ var concerns = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		return true
 	}
 	return !before.Status.Inventory.ReportTime.Equal(after.Status.Inventory.ReportTime) || !maps.Equal(own(before), own(after)) ||
-		namespaceOf(before) != namespaceOf(after)
+		clusterOf(before) != clusterOf(after)
 }}
 
 // own are the labels of an Agent that are ours.
@@ -89,11 +89,12 @@ func own(agent *agentv1.Agent) map[string]string {
 	return labels
 }
 
-func namespaceOf(agent *agentv1.Agent) string {
-	if ref := agent.Spec.ClusterDeploymentName; ref != nil {
-		return ref.Namespace
+// clusterOf is the cluster in the Agent's spec; zero for none.
+func clusterOf(agent *agentv1.Agent) agentv1.ClusterReference {
+	if ref := agent.Spec.ClusterDeploymentName; ref != nil && ref.Name != "" {
+		return *ref
 	}
-	return ""
+	return agentv1.ClusterReference{}
 }
 
 // Setup registers both controllers with the manager.

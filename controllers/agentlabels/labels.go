@@ -40,7 +40,7 @@ func ours(key string) bool {
 // name that fits counts, so that two never take turns.
 func labelsOf(ctx context.Context, agent *agentv1.Agent, classifications []agentv1.AgentClassification) (map[string]string, error) {
 	labels := map[string]string{}
-	if ref := agent.Spec.ClusterDeploymentName; ref != nil && ref.Name != "" {
+	if ref := clusterOf(agent); ref.Name != "" {
 		labels[names.AgentClusterNamespace] = ref.Namespace
 	}
 	if agent.Status.Inventory.ReportTime == nil {

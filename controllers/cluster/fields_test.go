@@ -41,10 +41,7 @@ func specLeaves(t *testing.T) map[string][]string {
 }
 
 // covers tells that a path is of the row.
-func (f field) covers(path string) bool {
-	rest, is := strings.CutPrefix(path, f.path)
-	return is && (rest == "" || rest[0] == '.' || rest[0] == '[' || rest[0] == '{')
-}
+func (f field) covers(path string) bool { return crdpaths.Covers(f.path, path) }
 
 // TestEveryFieldHasItsRow: nothing that a user can write is forgotten, and the table names
 // nothing that is not there.

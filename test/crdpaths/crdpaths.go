@@ -5,6 +5,7 @@ package crdpaths
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/onsi/gomega"
@@ -43,4 +44,24 @@ func leaves(path string, s apiextensionsv1.JSONSchemaProps) []string {
 		all = append(all, leaves(path+"."+name, s.Properties[name])...)
 	}
 	return all
+}
+
+// Covers tells that a path is a row's, which stands for all below it.
+func Covers(row, path string) bool {
+	rest, is := strings.CutPrefix(path, row)
+	return is && (rest == "" || strings.ContainsAny(rest[:1], ".[{"))
+}
+
+// Rows fails unless each path of the kind's spec is of exactly one row, and each row has one.
+func Rows(t testing.TB, kind string, rows []string) {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	all := Spec(t, kind)
+	for _, path := range all {
+		of := slices.DeleteFunc(slices.Clone(rows), func(row string) bool { return !Covers(row, path) })
+		g.Expect(of).To(gomega.HaveLen(1), "rows of %s %s", kind, path)
+	}
+	for _, row := range rows {
+		g.Expect(slices.ContainsFunc(all, func(path string) bool { return Covers(row, path) })).To(gomega.BeTrue(), "%s has no %s", kind, row)
+	}
 }
