@@ -163,7 +163,7 @@ func (h *hubParts) serve(ctx context.Context, addr, plain string) error {
 	go func() { keeping <- h.core.KeepCheckIns(ctx) }()
 	go func() { watching <- h.core.Run(ctx) }()
 	if err := h.core.Reseal(ctx); err != nil {
-		h.log.Error("what is kept of clusters could not be sealed with the new key; keep cluster.key.old", "error", err)
+		h.log.Error("not all that is kept of clusters and infra-envs could be sealed with the present key; keep cluster.key.old, if there is one", "error", err)
 	}
 	asking := make(chan struct{})
 	go func() {

@@ -13,7 +13,9 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/hub/backup"
+	"github.com/ironflow/ironflow/hub/seal"
 	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/vault"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -159,4 +161,38 @@ func TestABackupNeedsNoTemporaryFolder(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(dir, ".backup-*"))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(left).To(BeEmpty())
+}
+
+// TestPullSecretsComeBack: the records of a backup have them sealed, and its keys open them.
+func TestPullSecretsComeBack(t *testing.T) {
+	g := NewWithT(t)
+	opened := func(dir string) vault.Vault {
+		keys, err := seal.Load(filepath.Join(dir, "cluster.key"))
+		g.Expect(err).NotTo(HaveOccurred())
+		return vault.Vault{Keys: keys}
+	}
+	const secret = `{"auths":{"registry.example":{"auth":"dXNlcjpodW50ZXIy"}}}`
+	old, c := t.TempDir(), &store.Cluster{API: wire.Cluster{ID: "c"}}
+	g.Expect(opened(old).KeepPullSecret(c, secret)).To(Succeed())
+	s, err := store.OpenSQLite(t.Context(), folder(old).Place.SQLite)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(s.Commit(t.Context(), &store.Unit{Clusters: []*store.Cluster{c}})).To(Succeed())
+	g.Expect(s.Close()).To(Succeed())
+	copied := write(t, g, old)
+	zipped, err := gzip.NewReader(bytes.NewReader(copied))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(io.ReadAll(zipped)).NotTo(ContainSubstring("registry.example"))
+
+	dir := filepath.Join(t.TempDir(), "new")
+	_, err = backup.Restore(t.Context(), folder(dir), bytes.NewReader(copied))
+	g.Expect(err).NotTo(HaveOccurred())
+	s, err = store.OpenSQLite(t.Context(), folder(dir).Place.SQLite)
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = s.Close() })
+	g.Expect(s.View(t.Context(), func(r *store.Reader) error {
+		back, err := r.Cluster("c")
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(opened(dir).PullSecret(back)).To(Equal(secret))
+		return nil
+	})).To(Succeed())
 }

@@ -53,9 +53,12 @@ func (r *Registry) CreateClusterOf(ctx context.Context, p wire.ClusterCreatePara
 	return r.register(ctx, func(c *store.Cluster) error {
 		Spec{
 			Name: p.Name, BaseDomain: p.BaseDNSDomain, Masters: masters, Version: p.OpenshiftVersion,
-			ReleaseImage: p.OcpReleaseImage, Release: release, SSHKey: p.SSHPublicKey, PullSecret: p.PullSecret,
+			ReleaseImage: p.OcpReleaseImage, Release: release, SSHKey: p.SSHPublicKey,
 			Source: sources.Name(p.IgnitionSource), Kubernetes: settings,
 		}.apply(c)
+		if err := r.units.Made().KeepPullSecret(c, p.PullSecret); err != nil {
+			return err
+		}
 		oldNetworks{cluster: p.ClusterNetworkCIDR, hostPrefix: p.ClusterNetworkHostPrefix, service: p.ServiceNetworkCIDR}.apply(&c.API)
 		lists{p.MachineNetworks, p.ClusterNetworks, p.ServiceNetworks}.apply(&c.API)
 		c.API.APIVIPs, c.API.IngressVIPs, c.API.NetworkType = p.APIVIPs, p.IngressVIPs, p.NetworkType
@@ -70,7 +73,7 @@ func (r *Registry) CreateClusterOf(ctx context.Context, p wire.ClusterCreatePara
 		}
 		defaultNetworks(c)
 		unverify(&c.API, wire.Cluster{})
-		if err := input.CheckCluster(nil, given(c)); err != nil {
+		if err := input.CheckCluster(nil, given(c, p.PullSecret)); err != nil {
 			return err
 		}
 		return r.chooseOperators(c, p.OlmOperators, p.OperatorBundles)
@@ -101,12 +104,14 @@ func (r *Registry) UpdateCluster(ctx context.Context, id string, p wire.V2Cluste
 		if !slices.Contains(clustermachine.Open, c.API.Status) {
 			return refusal.Conflict("cluster %s cannot change while it is %s", c.API.Name, c.API.Status)
 		}
-		was := given(c)
+		was := given(c, "")
 		if p.PullSecret != nil {
 			if *p.PullSecret == "" {
 				return refusal.Missing("pull_secret", `want JSON with "auths"`)
 			}
-			c.PullSecret, c.API.PullSecretSet = *p.PullSecret, true
+			if err := r.units.Made().KeepPullSecret(c, *p.PullSecret); err != nil {
+				return err
+			}
 		}
 		before := c.API
 		changeCluster(&c.API, p)
@@ -115,7 +120,7 @@ func (r *Registry) UpdateCluster(ctx context.Context, id string, p wire.V2Cluste
 			return err
 		}
 		unverify(&c.API, before)
-		if err := input.CheckCluster(was, given(c)); err != nil {
+		if err := input.CheckCluster(was, given(c, wire.Value(p.PullSecret))); err != nil {
 			return err
 		}
 		if err := resize(c, p); err != nil {

@@ -8,9 +8,10 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// given is what people have written of the cluster.
-func given(c *store.Cluster) *input.Cluster {
-	return &input.Cluster{Cluster: c.API, PullSecret: c.PullSecret}
+// given is what people have written of the cluster. The pull secret is the one that they
+// bring, empty for none: the record's own was checked when it came.
+func given(c *store.Cluster, pullSecret string) *input.Cluster {
+	return &input.Cluster{Cluster: c.API, PullSecret: pullSecret}
 }
 
 // oldNetworks are the networks of clients that still give one of each kind. The lists

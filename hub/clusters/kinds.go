@@ -27,7 +27,7 @@ func (r *Registry) ImportCluster(ctx context.Context, p wire.ImportClusterParams
 		c.Kind, c.Status, c.StatusInfo = wire.ClusterKindAddHostsCluster, wire.ClusterStatusAddingHosts, "Hosts can be added"
 		c.Name, c.OpenshiftVersion, c.OpenshiftClusterID = p.Name, p.OpenshiftVersion, p.OpenshiftClusterID
 		c.APIVIPDNSName, c.Imported = new(p.APIVIPDnsname), new(true)
-		return input.CheckCluster(nil, given(record))
+		return input.CheckCluster(nil, given(record, ""))
 	})
 }
 
@@ -41,7 +41,7 @@ func (r *Registry) CreateDisconnectedCluster(ctx context.Context, p wire.Disconn
 		c := &record.API
 		c.Kind, c.Status, c.StatusInfo = wire.ClusterKindDisconnectedCluster, wire.ClusterStatusUnmonitored, "The cluster is installed elsewhere"
 		c.Name, c.OpenshiftVersion = p.Name, p.OpenshiftVersion
-		return input.CheckCluster(nil, given(record))
+		return input.CheckCluster(nil, given(record, ""))
 	})
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/validations"
+	"github.com/ironflow/ironflow/hub/vault"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -109,7 +110,7 @@ func (r *Registry) EnsureCluster(ctx context.Context, spec Spec) (wire.Cluster, 
 			c = New(w, spec.ID)
 		}
 		before := unit.Text(c)
-		if late, err = spec.bring(w, c, fresh); err != nil {
+		if late, err = spec.bring(w, r.units.Made(), c, fresh); err != nil {
 			return err
 		}
 		if fresh {
@@ -158,12 +159,19 @@ func (spec Spec) announce(w *settle.Work, c *store.Cluster) error {
 
 // bring has the cluster be what is wanted, as far as it can change, and returns the
 // members that it has otherwise.
-func (spec Spec) bring(w *settle.Work, c *store.Cluster, fresh bool) (late []string, err error) {
+func (spec Spec) bring(w *settle.Work, made vault.Vault, c *store.Cluster, fresh bool) (late []string, err error) {
 	if !fresh && slices.Contains(takesMore, c.API.Status) { // each host that is approved joins, however many there are to be
 		spec.Masters, spec.Arbiters, spec.Workers = c.Masters, c.Arbiters, c.Workers
 	}
 	want := *c
 	spec.apply(&want)
+	if err := made.KeepPullSecret(&want, spec.PullSecret); err != nil {
+		return nil, err
+	}
+	brought := spec.PullSecret
+	if !fresh && want.PullSecret == c.PullSecret {
+		brought = "" // what was taken once is no reason to refuse other changes
+	}
 	if spec.Release == nil && want.API.OcpReleaseImage == c.API.OcpReleaseImage {
 		want.Release = c.Release
 	}
@@ -172,11 +180,11 @@ func (spec Spec) bring(w *settle.Work, c *store.Cluster, fresh bool) (late []str
 	}
 	defaultNetworks(&want)
 	unverify(&want.API, c.API)
-	was := given(c)
+	was := given(c, "")
 	if fresh {
 		was = nil
 	}
-	if err := input.CheckCluster(was, given(&want)); err != nil {
+	if err := input.CheckCluster(was, given(&want, brought)); err != nil {
 		return nil, err
 	}
 	for _, s := range settings {
@@ -209,12 +217,12 @@ func before(status string) bool {
 	return slices.Contains(clustermachine.Open, status) && status != wire.ClusterStatusAddingHosts
 }
 
-// apply sets everything but what the hub finds out by itself.
+// apply sets everything but what the hub finds out by itself, and the pull secret, which is sealed.
 func (spec Spec) apply(c *store.Cluster) {
-	c.Masters, c.Arbiters, c.Workers, c.PullSecret = spec.Masters, spec.Arbiters, spec.Workers, spec.PullSecret
+	c.Masters, c.Arbiters, c.Workers = spec.Masters, spec.Arbiters, spec.Workers
 	c.Source, c.Kubernetes, c.Release = spec.Source, spec.Kubernetes, spec.Release
 	c.API.Name, c.API.BaseDNSDomain, c.API.SSHPublicKey = spec.Name, spec.BaseDomain, spec.SSHKey
-	c.API.OpenshiftVersion, c.API.OcpReleaseImage, c.API.PullSecretSet = spec.Version, spec.ReleaseImage, spec.PullSecret != ""
+	c.API.OpenshiftVersion, c.API.OcpReleaseImage = spec.Version, spec.ReleaseImage
 	c.API.ControlPlaneCount = int64(spec.Masters)
 	mode := wire.ClusterHighAvailabilityModeFull
 	if judge.SingleNode(c) {

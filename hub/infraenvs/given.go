@@ -8,11 +8,12 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// given is what people have written of the infra-env.
-func given(env *store.InfraEnv) *input.InfraEnv {
+// given is what people have written of the infra-env. The pull secret is the one that they
+// bring, empty for none: the record's own was checked when it came.
+func given(env *store.InfraEnv, pullSecret string) *input.InfraEnv {
 	a := &env.API
 	out := &input.InfraEnv{
-		Name: a.Name, PullSecret: env.PullSecret, CPUArchitecture: a.CPUArchitecture, OpenshiftVersion: a.OpenshiftVersion,
+		Name: a.Name, PullSecret: pullSecret, CPUArchitecture: a.CPUArchitecture, OpenshiftVersion: a.OpenshiftVersion,
 		SSHAuthorizedKey: &a.SSHAuthorizedKey, Proxy: a.Proxy, AdditionalNTPSources: &a.AdditionalNTPSources, NTPSources: &a.NTPSources,
 		AdditionalTrustBundle: a.AdditionalTrustBundle, IgnitionConfigOverride: a.IgnitionConfigOverride,
 		NetworkDiscoveryDelaySeconds: a.NetworkDiscoveryDelaySeconds,
@@ -24,9 +25,12 @@ func given(env *store.InfraEnv) *input.InfraEnv {
 }
 
 // checkGiven refuses settings that mean nothing, before they are stored.
-func checkGiven(env *store.InfraEnv, fresh bool, before store.InfraEnv) error {
+func checkGiven(env *store.InfraEnv, pullSecret string, fresh bool, before store.InfraEnv) error {
 	if fresh {
-		return input.CheckInfraEnv(nil, given(env))
+		return input.CheckInfraEnv(nil, given(env, pullSecret))
 	}
-	return input.CheckInfraEnv(given(&before), given(env))
+	if env.PullSecret == before.PullSecret {
+		pullSecret = "" // what was taken once is no reason to refuse other changes
+	}
+	return input.CheckInfraEnv(given(&before, ""), given(env, pullSecret))
 }

@@ -89,7 +89,8 @@ func (r *Registry) ImageParts(ctx context.Context, infraEnvID string) (ImagePart
 	if err != nil {
 		return ImageParts{}, err
 	}
-	return ImageParts{PullSecret: env.PullSecret, Registries: env.Registries}, nil
+	secret, err := r.units.Made().InfraEnvPullSecret(env)
+	return ImageParts{PullSecret: secret, Registries: env.Registries}, err
 }
 
 // shown is the record as it goes out: with its image's address, if there is one.

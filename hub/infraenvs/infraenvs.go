@@ -86,7 +86,7 @@ func (r *Registry) EnsureInfraEnv(ctx context.Context, spec Spec) (wire.InfraEnv
 		}
 		before := *env
 		spec.apply(env)
-		if err := putInfraEnv(w, env, fresh, before); err != nil {
+		if err := r.putInfraEnv(w, env, &spec.PullSecret, fresh, before); err != nil {
 			return err
 		}
 		out = r.shown(env)
@@ -96,8 +96,8 @@ func (r *Registry) EnsureInfraEnv(ctx context.Context, spec Spec) (wire.InfraEnv
 }
 
 func (spec Spec) apply(env *store.InfraEnv) {
-	env.AutoApprove, env.SingleHost, env.PullSecret, env.Registries = spec.AutoApprove, spec.SingleHost, spec.PullSecret, spec.Registries
-	env.API.Name, env.API.ClusterID, env.API.PullSecretSet = spec.Name, spec.ClusterID, spec.PullSecret != ""
+	env.AutoApprove, env.SingleHost, env.Registries = spec.AutoApprove, spec.SingleHost, spec.Registries
+	env.API.Name, env.API.ClusterID = spec.Name, spec.ClusterID
 	env.API.CPUArchitecture = cmp.Or(spec.CPUArchitecture, wire.InfraEnvCPUArchitectureX8664)
 	env.API.SSHAuthorizedKey, env.API.Proxy, env.API.IgnitionConfigOverride = spec.SSHKey, spec.Proxy, spec.IgnitionOverride
 	env.API.AdditionalNTPSources, env.API.NTPSources = spec.AdditionalNTPSources, spec.NTPSources
@@ -122,9 +122,15 @@ func newInfraEnv(w *settle.Work, id string) *store.InfraEnv {
 	}}
 }
 
-// putInfraEnv writes the infra-env when something about it changed.
-func putInfraEnv(w *settle.Work, env *store.InfraEnv, fresh bool, before store.InfraEnv) error {
-	if err := checkGiven(env, fresh, before); err != nil {
+// putInfraEnv writes the infra-env when something about it changed. A nil pull secret
+// leaves the one that it has.
+func (r *Registry) putInfraEnv(w *settle.Work, env *store.InfraEnv, pullSecret *string, fresh bool, before store.InfraEnv) error {
+	if pullSecret != nil {
+		if err := r.units.Made().KeepInfraEnvPullSecret(env, *pullSecret); err != nil {
+			return err
+		}
+	}
+	if err := checkGiven(env, wire.Value(pullSecret), fresh, before); err != nil {
 		return err
 	}
 	if env.API.ClusterID != "" && (fresh || env.API.ClusterID != before.API.ClusterID) { // one that is gone is no reason to keep the rest
@@ -165,7 +171,7 @@ func (r *Registry) CreateInfraEnv(ctx context.Context, p wire.InfraEnvCreatePara
 		}
 		env := newInfraEnv(w, id)
 		spec := Spec{
-			Name: p.Name, CPUArchitecture: p.CPUArchitecture, PullSecret: p.PullSecret, Proxy: p.Proxy, IgnitionOverride: p.IgnitionConfigOverride,
+			Name: p.Name, CPUArchitecture: p.CPUArchitecture, Proxy: p.Proxy, IgnitionOverride: p.IgnitionConfigOverride,
 			ClusterID: wire.Value(p.ClusterID), SSHKey: wire.Value(p.SSHAuthorizedKey),
 			AdditionalNTPSources: wire.Value(p.AdditionalNTPSources), NTPSources: wire.Value(p.NTPSources),
 			TrustBundle: p.AdditionalTrustBundle, Version: p.OpenshiftVersion, ImageType: p.ImageType,
@@ -174,7 +180,7 @@ func (r *Registry) CreateInfraEnv(ctx context.Context, p wire.InfraEnvCreatePara
 		spec.apply(env)
 		env.AutoApprove = true // without Kubernetes, to register is to be approved
 		putLists(env, p.StaticNetworkConfig, p.KernelArguments)
-		err = putInfraEnv(w, env, true, *env)
+		err = r.putInfraEnv(w, env, &p.PullSecret, true, *env)
 		out = r.shown(env)
 		return err
 	})
@@ -230,11 +236,12 @@ func (r *Registry) UpdateInfraEnv(ctx context.Context, id string, p wire.InfraEn
 		env.API.Type = cmp.Or(p.ImageType, env.API.Type)
 		env.API.NetworkDiscoveryDelaySeconds = cmp.Or(p.NetworkDiscoveryDelaySeconds, env.API.NetworkDiscoveryDelaySeconds)
 		env.API.Proxy = cmp.Or(p.Proxy, env.API.Proxy)
-		if p.PullSecret != "" {
-			env.PullSecret, env.API.PullSecretSet = p.PullSecret, true
-		}
 		putLists(env, p.StaticNetworkConfig, p.KernelArguments)
-		err = putInfraEnv(w, env, false, before)
+		var secret *string
+		if p.PullSecret != "" {
+			secret = &p.PullSecret
+		}
+		err = r.putInfraEnv(w, env, secret, false, before)
 		out = r.shown(env)
 		return err
 	})

@@ -83,7 +83,7 @@ func (r *Registry) RevokeAgentTokens(ctx context.Context, infraEnvID string) err
 		}
 		before := *env
 		env.TokenGeneration++
-		return putInfraEnv(w, env, false, before)
+		return r.putInfraEnv(w, env, nil, false, before)
 	})
 }
 
@@ -97,16 +97,20 @@ func (r *Registry) RevokeImageTokens(ctx context.Context, infraEnvID string) err
 		}
 		before := *env
 		env.ImageGeneration++
-		return putInfraEnv(w, env, false, before)
+		return r.putInfraEnv(w, env, nil, false, before)
 	})
 }
 
 // CheckImageToken returns the infra-env whose images the token opens: one of
-// images, or of agents. Otherwise the error is [auth.ErrInvalid].
+// images, or of those who boot from them; a host's own opens nothing that is for all.
+// Otherwise the error is [auth.ErrInvalid].
 func (r *Registry) CheckImageToken(ctx context.Context, token string) (infraEnvID string, err error) {
 	claims, err := r.key.CheckImage(token)
 	if err != nil {
 		agent, err := r.CheckAgentToken(ctx, token)
+		if err == nil && agent.Own() {
+			return "", auth.ErrInvalid
+		}
 		return agent.InfraEnvID, err
 	}
 	env, err := r.record(ctx, claims.InfraEnvID)

@@ -1,10 +1,10 @@
 // Package seal encrypts what the hub keeps in its store and hands out to few: the
-// Ignition, the keys and the credentials of clusters. Whoever reads the database, or a
+// Ignition, the keys and the credentials of clusters, and pull secrets. Whoever reads the database, or a
 // copy of it, has nothing without the key, which lies beside the one that signs the
 // agents' tokens and not in the database.
 //
 // A text is compressed and sealed with AES-256-GCM for one place (cluster and name), so
-// that it cannot be put into another one. [Keys] are the keys: the first seals, all open,
+// that it cannot be put into another one. A [Text] is one within a record. [Keys] are the keys: the first seals, all open,
 // so that a key can be replaced while texts of the old one are there.
 package seal
 
@@ -149,7 +149,7 @@ func (k Keys) Open(place, sealed string) ([]byte, error) {
 		}
 		return plain, err
 	}
-	return nil, fmt.Errorf("%s: %w; put the key back beside agent.key, or install anew", place, ErrKey)
+	return nil, fmt.Errorf("%s: %w; put the key back beside agent.key", place, ErrKey)
 }
 
 // Current tells that a text was sealed with the first key.

@@ -2,6 +2,7 @@ package settle
 
 import (
 	"github.com/ironflow/ironflow/hub/installconfig"
+	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -12,7 +13,11 @@ func (w *Work) InstallConfig(c *store.Cluster) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	given := installconfig.Cluster{API: c.API, PullSecret: c.PullSecret, Masters: c.Masters, Arbiters: c.Arbiters}
+	secret, err := w.units.Made().PullSecret(c)
+	if err != nil {
+		return nil, refusal.Conflict("install-config of cluster %s: %v", c.API.Name, err)
+	}
+	given := installconfig.Cluster{API: c.API, PullSecret: secret, Masters: c.Masters, Arbiters: c.Arbiters}
 	workers := 0
 	for _, h := range hosts {
 		given.API.Hosts = append(given.API.Hosts, h.API)

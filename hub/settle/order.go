@@ -50,8 +50,13 @@ func (h *orderedHost) finish(raw []byte) ([]byte, error) {
 
 // encryptionOf is how the disk of the host is encrypted, if that is asked for its role.
 func encryptionOf(h *store.Host, c *store.Cluster) ignition.Encryption {
+	return encryptionFor(c, h.API.Role)
+}
+
+// encryptionFor is how the disks of a role are encrypted.
+func encryptionFor(c *store.Cluster, role wire.HostRole) ignition.Encryption {
 	e := c.API.DiskEncryption
-	if !validations.Encrypts(e, h.API.Role) {
+	if !validations.Encrypts(e, role) {
 		return ignition.Encryption{}
 	}
 	return ignition.Encryption{Mode: cmp.Or(wire.Value(e.Mode), wire.DiskEncryptionModeTpmv2), TangServers: e.TangServers}
@@ -62,10 +67,14 @@ func (w *Work) order(c *store.Cluster, hosts []*store.Host) (*order, error) {
 	o := &order{
 		from: w.units.Sources.Name(c.Source),
 		Order: sources.Order{
-			Cluster: c.API, PullSecret: c.PullSecret, Kubernetes: c.Kubernetes, Now: w.Now,
+			Cluster: c.API, Kubernetes: c.Kubernetes, Now: w.Now,
 		},
 	}
 	o.Cluster.Hosts = nil
+	var err error
+	if o.PullSecret, err = w.units.Made().PullSecret(c); err != nil {
+		o.lacks = append(o.lacks, sources.Lack{What: "the pull secret cannot be read", Next: err.Error()})
+	}
 	o.joins = instructions.IsDayTwo(&c.API)
 	if c.API.Imported != nil && *c.API.Imported && c.Source == "" {
 		o.from = w.units.forImported()
@@ -76,7 +85,6 @@ func (w *Work) order(c *store.Cluster, hosts []*store.Host) (*order, error) {
 	if !o.joins {
 		_, o.lost = w.OperatorsOf(c)
 	}
-	var err error
 	if o.Manifests, err = w.manifestsOf(c, o.from, o.joins); err != nil {
 		return nil, err
 	}
@@ -92,7 +100,7 @@ func (w *Work) order(c *store.Cluster, hosts []*store.Host) (*order, error) {
 		o.Hosts, o.hosts = append(o.Hosts, given), append(o.hosts, one)
 	}
 	if !o.joins {
-		o.lacks = w.lackNodeZero(hosts)
+		o.lacks = append(o.lacks, w.lackNodeZero(hosts)...)
 	}
 	kept, err := w.units.Made().Kept(w.Reader, c.API.ID)
 	switch {

@@ -9,12 +9,23 @@ import (
 	"github.com/ironflow/ironflow/hub/store"
 )
 
-// resealPage is of how many clusters the records are read at once.
+// resealPage is of how many clusters or infra-envs the records are read at once.
 const resealPage = 100
 
-// Reseal seals anew what an earlier key has sealed, one cluster at a time, so that the
-// earlier key can go. What cannot be opened is left as it is, and said.
+// Reseal seals anew what an earlier key has sealed, so that the earlier key can go, and
+// what an earlier version kept in plain: one cluster or infra-env at a time. What cannot
+// be opened is left as it is, and said.
 func (u *Units) Reseal(ctx context.Context) error {
+	plain, err := u.resealClusters(ctx)
+	more, envErr := u.resealInfraEnvs(ctx)
+	if plain || more {
+		envErr = errors.Join(envErr, u.Store.Scrub(ctx))
+	}
+	return errors.Join(err, envErr)
+}
+
+// resealClusters tells whether there was one whose secrets were plain.
+func (u *Units) resealClusters(ctx context.Context) (plain bool, _ error) {
 	var problems []error
 	filter := store.ClusterFilter{Limit: resealPage}
 	for {
@@ -24,17 +35,17 @@ func (u *Units) Reseal(ctx context.Context) error {
 			return err
 		})
 		if err != nil {
-			return err
+			return plain, errors.Join(append(problems, err)...)
 		}
 		for _, c := range found {
-			filter.After = c.API.ID
+			filter.After, plain = c.API.ID, plain || c.PullSecret.Plain()
 			err := u.Update(ctx, func(w *Work) error { return w.reseal(c.API.ID) })
 			if err != nil && !refusal.IsNotFound(err) {
 				problems = append(problems, fmt.Errorf("cluster %s: %w", c.API.Name, err))
 			}
 		}
 		if len(found) < resealPage || ctx.Err() != nil {
-			return errors.Join(problems...)
+			return plain, errors.Join(problems...)
 		}
 	}
 }
@@ -44,13 +55,57 @@ func (w *Work) reseal(clusterID string) error {
 	if err != nil {
 		return err
 	}
+	renewed, secretErr := w.units.Made().RenewPullSecret(c)
 	again, err := w.units.Made().Reseal(w.Reader, clusterID)
-	if err != nil || len(again) == 0 {
+	if err := errors.Join(secretErr, err); err != nil {
 		return err
 	}
 	for _, f := range again {
 		w.PutFile(f)
 	}
-	w.TouchCluster(c) // its version vouches for its files
+	if renewed || len(again) > 0 {
+		w.TouchCluster(c) // its version vouches for its files
+	}
 	return nil
+}
+
+// resealInfraEnvs tells whether there was one whose secret was plain.
+func (u *Units) resealInfraEnvs(ctx context.Context) (plain bool, _ error) {
+	var problems []error
+	filter := store.InfraEnvFilter{Limit: resealPage}
+	for {
+		var found []*store.InfraEnv
+		err := u.Store.View(ctx, func(r *store.Reader) (err error) {
+			found, err = r.InfraEnvs(filter)
+			return err
+		})
+		if err != nil {
+			return plain, errors.Join(append(problems, err)...)
+		}
+		for _, e := range found {
+			filter.After, plain = e.API.ID, plain || e.PullSecret.Plain()
+			if u.Keys.Fresh(e.PullSecret) {
+				continue
+			}
+			err := u.Update(ctx, func(w *Work) error { return w.resealInfraEnv(e.API.ID) })
+			if err != nil && !refusal.IsNotFound(err) {
+				problems = append(problems, fmt.Errorf("infra-env %s: %w", e.API.Name, err))
+			}
+		}
+		if len(found) < resealPage || ctx.Err() != nil {
+			return plain, errors.Join(problems...)
+		}
+	}
+}
+
+func (w *Work) resealInfraEnv(id string) error {
+	env, err := w.Env(id)
+	if err != nil {
+		return err
+	}
+	done, err := w.units.Made().RenewInfraEnvPullSecret(env)
+	if done {
+		w.PutEnv(env)
+	}
+	return err
 }

@@ -88,7 +88,19 @@ func postgresDialect() *dialect {
 		counter:  `SELECT setval(pg_get_serial_sequence('events', 'seq'), (SELECT COALESCE(MAX(seq), 0) + 1 FROM events), false)`,
 		reading:  sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
 		announce: notify,
+		scrub:    scrubTables,
 	}
+}
+
+// scrubTables writes the tables with secrets anew. The server's own log has their earlier
+// state until it is recycled.
+func scrubTables(ctx context.Context, db *sql.DB) error {
+	for _, table := range []string{"clusters", "infra_envs"} {
+		if _, err := db.ExecContext(ctx, `VACUUM FULL `+table); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // migrationLock is the number of the lock that a program holds while it changes

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/seal"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -28,8 +29,8 @@ type InfraEnv struct {
 	// ImageGeneration is part of tokens of images, together with TokenGeneration;
 	// raising it revokes these alone.
 	ImageGeneration int64
-	// PullSecret is never part of API.
-	PullSecret string
+	// PullSecret is never part of API, and sealed: see hub/vault.
+	PullSecret seal.Text
 	// Registries is registries.conf of its live images; empty leaves it to the hub's site.
 	Registries string `json:",omitempty"`
 }
@@ -174,8 +175,8 @@ type Cluster struct {
 	Kubernetes *sources.KubernetesSettings
 	// Operators are those beside the release that were asked for by name; bundles of them are part of API.
 	Operators []wire.OperatorCreateParams `json:",omitempty"`
-	// PullSecret is never part of API.
-	PullSecret string
+	// PullSecret is never part of API, and sealed: see hub/vault.
+	PullSecret seal.Text
 	// Release is what its release image says of itself; nil where nobody had to read it.
 	Release *Release `json:",omitempty"`
 	// Manifests are those that users added, sorted; their contents are files.

@@ -21,6 +21,8 @@ type dialect struct {
 	counter string
 	// reading are the options of a transaction that sees one state.
 	reading sql.TxOptions
+	// scrub has nothing left of what rows were before.
+	scrub func(context.Context, *sql.DB) error
 	// announce sends the changes with the transaction; nil where it is done behind it.
 	announce func(*tx, []Change) error
 }
@@ -107,6 +109,17 @@ func (s *sqlStore) Prune(ctx context.Context, then time.Time) error {
 			return err
 		}
 	}
+}
+
+func (s *sqlStore) Scrub(ctx context.Context) error {
+	if err := s.write.turns.Acquire(ctx, 1); err != nil {
+		return fmt.Errorf("store: wait for a connection: %w", err)
+	}
+	defer s.write.turns.Release(1)
+	if err := s.dialect.scrub(ctx, s.write.DB); err != nil {
+		return fmt.Errorf("store: remove what the records were before; VACUUM the database yourself: %w", err)
+	}
+	return nil
 }
 
 func (s *sqlStore) Watch(f func([]Change)) func() { return s.watchers.add(f) }

@@ -130,7 +130,21 @@ func fileVersion(ctx context.Context, db *sql.DB, conn **sql.Conn) (version int6
 }
 
 func sqliteDialect() *dialect {
-	return &dialect{name: "sqlite", reading: sql.TxOptions{ReadOnly: true}}
+	return &dialect{name: "sqlite", reading: sql.TxOptions{ReadOnly: true}, scrub: scrubFile}
+}
+
+// scrubFile writes the file anew, and empties the log of its changes. Where no temporary
+// file can be made, such as in a container whose root is read-only, it is done in memory.
+func scrubFile(ctx context.Context, db *sql.DB) error {
+	_, err := db.ExecContext(ctx, `VACUUM`)
+	if err != nil {
+		_, err = db.ExecContext(ctx, `PRAGMA temp_store = MEMORY; VACUUM`)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
+	return err
 }
 
 // openSQLite opens a pool. synchronous=NORMAL with WAL survives the death of

@@ -24,6 +24,9 @@ type Store interface {
 	Commit(ctx context.Context, u *Unit) error
 	// Prune removes the events that happened before then.
 	Prune(ctx context.Context, then time.Time) error
+	// Scrub has nothing left in the tables of what records were before. It takes as long
+	// as to write them all, and is for once after something was sealed that had been plain.
+	Scrub(ctx context.Context) error
 	// Watch hands every stored change to f, also those of other programs, until
 	// the returned function is called. f must not block. Where changes may have
 	// been missed, f gets a change with [ChangedAll].

@@ -3,7 +3,7 @@
 // with the cluster.
 //
 // Each host's Ignition is a file of its own; all else that the source made is one file
-// ([Keep]). [Vault] reads and writes them.
+// ([Keep]). Pull secrets are sealed as well, within the records. [Vault] reads and writes them.
 package vault
 
 import (
@@ -57,7 +57,11 @@ func (v Vault) get(r *store.Reader, clusterID, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.Keys.Open(place(clusterID, name), sealed)
+	plain, err := v.Keys.Open(place(clusterID, name), sealed)
+	if errors.Is(err, seal.ErrKey) {
+		return nil, fmt.Errorf("%w, or install anew", err)
+	}
+	return plain, err
 }
 
 // Files seals all that was made. What of an earlier preparation is not made again is kept.

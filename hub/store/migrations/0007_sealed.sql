@@ -1,0 +1,2 @@
+-- Pull secrets within records are sealed from here on (hub/vault), which the hub does when it starts. An older
+-- program would take what is sealed for the secret, and is refused by the version.
