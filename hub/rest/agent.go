@@ -235,7 +235,7 @@ func clusterFile(r *request) (any, error) {
 		return nil, err
 	}
 	name := r.URL.Query().Get("file_name")
-	if err := r.mayTake(name); err != nil {
+	if err := r.mayTake(id, name); err != nil {
 		return nil, err
 	}
 	if name == "kubeconfig" || name == "kubeconfig-noingress" { // older clients ask here

@@ -45,12 +45,13 @@ func (r *request) made(c wire.Cluster, err error) (any, error) {
 	return r.hub.GiveCluster(r.Context(), c.ID, r.caller.name)
 }
 
-// mayTake refuses one who only reads the files that open a cluster.
-func (r *request) mayTake(file string) error {
+// mayTake refuses one who only reads the files that open a cluster, and an agent those that
+// are not for what its host does.
+func (r *request) mayTake(cluster, file string) error {
 	if r.caller.readOnly && strings.HasPrefix(file, "kubeconfig") {
 		return &service.Error{Code: http.StatusForbidden, Reason: "file " + clip(file) + " opens the cluster, which the role of user " + r.caller.name + " does not"}
 	}
-	return nil
+	return r.needs(cluster, file)
 }
 
 // ownEvents keeps a user to the timelines of its own.

@@ -98,7 +98,7 @@ func presignClusterFile(r *request) (any, error) {
 		return nil, err
 	}
 	q := r.URL.Query()
-	if err := r.mayTake(q.Get("file_name")); err != nil {
+	if err := r.mayTake(id, q.Get("file_name")); err != nil {
 		return nil, err
 	}
 	switch name := q.Get("file_name"); name {
