@@ -39,10 +39,11 @@ func (r *Registry) manifests(ctx context.Context, clusterID string, own bool) (w
 		if !own {
 			return nil
 		}
-		for _, m := range w.OwnManifests(c) {
+		system, err := w.OwnManifests(c)
+		for _, m := range system {
 			out = append(out, wire.Manifest{Folder: m.Folder, FileName: m.Name, ManifestSource: wire.ManifestManifestSourceSystem})
 		}
-		return nil
+		return err
 	})
 	return out, err
 }
@@ -56,7 +57,11 @@ func (r *Registry) Manifest(ctx context.Context, clusterID, folder, name string)
 			return err
 		}
 		if find(c, folder, name) < 0 {
-			for _, own := range w.OwnManifests(c) {
+			system, err := w.OwnManifests(c)
+			if err != nil {
+				return err
+			}
+			for _, own := range system {
 				if own.Folder == folder && own.Name == name {
 					content = own.Content
 					return nil

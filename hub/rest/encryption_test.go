@@ -7,6 +7,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/hub/operators"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/hub/testhub"
 )
@@ -96,4 +97,33 @@ func TestHostsWhoseDisksCannotBeEncrypted(t *testing.T) {
 			g.Expect(check).To(And(HaveField("Status", tc.status), HaveField("Message", ContainSubstring(tc.want))))
 		})
 	}
+}
+
+// TestEncryptionIsAManifestOfEachRole: hosts that join the cluster by themselves later on are
+// encrypted by it. Whoever asks sees what the hub adds to the installation.
+func TestEncryptionIsAManifestOfEachRole(t *testing.T) {
+	c := newClient(t, withInstaller(t, operators.Table{}).User())
+	path := "/clusters/" + c.read("POST", "/clusters", `{"name":"edge","openshift_version":"4.20.1","pull_secret":"{\"auths\":{}}",
+		"ignition_source":"openshift-install","disk_encryption":{"enable_on":"all","mode":"tpmv2"}}`, 201)["id"].(string)
+	manifests := path + "/manifests"
+	c.Expect(c.do("GET", manifests, "", 200)).To(MatchJSON(`[]`), "they are not a user's")
+	c.Expect(c.do("GET", manifests+"?include_system_generated=true", "", 200)).To(MatchJSON(`[
+		{"folder":"openshift","file_name":"99-openshift-master-disk-encryption.yaml","manifest_source":"system"},
+		{"folder":"openshift","file_name":"99-openshift-worker-disk-encryption.yaml","manifest_source":"system"}]`))
+	file := manifests + "/files?folder=openshift&file_name=99-openshift-master-disk-encryption.yaml"
+	c.Expect(c.do("GET", file, "", 200)).To(MatchYAML(`{"apiVersion":"machineconfiguration.openshift.io/v1","kind":"MachineConfig",
+		"metadata":{"name":"99-master-disk-encryption","labels":{"machineconfiguration.openshift.io/role":"master"}},
+		"spec":{"config":{"ignition":{"version":"3.2.0"},"storage":{
+			"filesystems":[{"device":"/dev/mapper/root","format":"xfs","label":"root","wipeFilesystem":true}],
+			"luks":[{"name":"root","label":"luks-root","device":"/dev/disk/by-partlabel/root","clevis":{"tpm2":true},"wipeVolume":true}]}}}}`))
+	c.Expect(c.do("GET", path+"/downloads/files-presigned?file_name=manifests&additional_name=openshift/99-openshift-worker-disk-encryption.yaml", "", 200)).To(ContainSubstring("url"))
+
+	c.do("PATCH", path, `{"disk_encryption":{"enable_on":"masters,arbiters","mode":"tang","tang_servers":"[{\"url\":\"http://tang.example\",\"thumbprint\":\"abc\"}]"}}`, 201)
+	c.Expect(c.do("GET", manifests+"?include_system_generated=true", "", 200)).To(And(ContainSubstring("-master-"), ContainSubstring("-arbiter-"), Not(ContainSubstring("-worker-"))))
+	c.Expect(c.do("GET", file, "", 200)).To(And(
+		ContainSubstring("url: http://tang.example"), ContainSubstring("thumbprint: abc"), ContainSubstring("kernelArguments:\n  - rd.neednet=1")), "they are asked at each start")
+	c.do("POST", manifests, `{"folder":"openshift","file_name":"99-openshift-master-disk-encryption.yaml","content":"`+encoded("kind: Mine\n")+`"}`, 201)
+	c.Expect(c.do("GET", file, "", 200)).To(Equal("kind: Mine\n"), "a user's own takes its place")
+	c.do("PATCH", path, `{"disk_encryption":{"enable_on":"none"}}`, 201)
+	c.Expect(c.do("GET", manifests+"?include_system_generated=true", "", 200)).NotTo(ContainSubstring("system"))
 }
