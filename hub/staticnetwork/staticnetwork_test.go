@@ -15,13 +15,37 @@ import (
 
 func TestArchive(t *testing.T) {
 	g := NewWithT(t)
-	raw, err := staticnetwork.Archive(`[{"network_yaml":"interfaces: []","mac_interface_map":[{"mac_address":"52:54:00:00:00:01","logical_nic_name":"eth0"}]},{"network_yaml":"x: y"}]`)
+	files := unpacked(t, `[{"network_yaml":"interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, address: [{ip: 192.0.2.10, prefix-length: 24}]}}]\ndns-resolver: {config: {server: [192.0.2.1]}}\nroutes: {config: [{destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: eth0}]}","mac_interface_map":[{"mac_address":"52:54:00:00:00:01","logical_nic_name":"eth0"}]},
+		{"network_yaml":"interfaces: [{name: eth0}, {name: vx, type: vxlan}]","mac_interface_map":[{"mac_address":"52:54:00:00:00:02","logical_nic_name":"eth0"}]}]`)
+	g.Expect(files).To(HaveLen(4))
+	g.Expect(files["host0/eth0.nmconnection"]).To(And(
+		HavePrefix("[connection]\n"), ContainSubstring("autoconnect=true\nautoconnect-priority=1\n"), ContainSubstring("mac-address=52:54:00:00:00:01\n"),
+		ContainSubstring("address1=192.0.2.10/24\n"), ContainSubstring("dns=192.0.2.1;\n"), ContainSubstring("method=manual\n")))
+	g.Expect(files["host0/mac_interface.ini"]).To(Equal("52:54:00:00:00:01=eth0\n"))
+	g.Expect(files["host1/mac_interface.ini"]).To(Equal("52:54:00:00:00:02=eth0\n"))
+	g.Expect(files["host1/ymlFile1.yml"]).To(ContainSubstring("vxlan"), "nmstatectl does it on the host")
+	for _, none := range []string{"", "[]"} {
+		raw, err := staticnetwork.Archive(none)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(raw).To(BeNil())
+	}
+	_, err := staticnetwork.Archive("x")
+	g.Expect(err).To(HaveOccurred())
+	_, err = staticnetwork.Archive(`[{"network_yaml":"interfaces: {a: b}"}]`)
+	g.Expect(err).To(MatchError(ContainSubstring("static_network_config[0].network_yaml")))
+}
+
+// unpacked are the files of the archive, each for its owner alone.
+func unpacked(t *testing.T, config string) map[string]string {
+	t.Helper()
+	g := NewWithT(t)
+	raw, err := staticnetwork.Archive(config)
 	g.Expect(err).NotTo(HaveOccurred())
 	files := map[string]string{}
 	for r := tar.NewReader(bytes.NewReader(raw)); ; {
 		header, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			break
+			return files
 		}
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(header.Mode).To(BeEquivalentTo(0o600))
@@ -29,17 +53,6 @@ func TestArchive(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		files[header.Name] = string(content)
 	}
-	g.Expect(files).To(Equal(map[string]string{
-		"host0/ymlFile0.yml": "interfaces: []", "host0/mac_interface.ini": "52:54:00:00:00:01=eth0\n",
-		"host1/ymlFile1.yml": "x: y", "host1/mac_interface.ini": "",
-	}))
-	for _, none := range []string{"", "[]"} {
-		raw, err := staticnetwork.Archive(none)
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(raw).To(BeNil())
-	}
-	_, err = staticnetwork.Archive("x")
-	g.Expect(err).To(HaveOccurred())
 }
 
 func TestCheck(t *testing.T) {
