@@ -177,3 +177,25 @@ func TestInstructionsAreLists(t *testing.T) {
 	user.do("POST", env+"/hosts/"+aHost+"/actions/bind", `{"cluster_id":"`+strings.TrimPrefix(cluster, "/clusters/")+`"}`, 200)
 	agent.shows(agent.do("GET", env+"/hosts/"+aHost+"/instructions", "", 200), `{"instructions":[],"post_step_action":"exit"}`)
 }
+
+// TestTheSmallestThatSufficeAreMasters: larger hosts are worth more to the workloads.
+func TestTheSmallestThatSufficeAreMasters(t *testing.T) {
+	g := NewWithT(t)
+	s := threeHosts(t)
+	for n, cores := range []int64{32, 4, 8, 2, 16} { // two cores are a worker's
+		if n == len(s.hosts) {
+			s.hosts = append(s.hosts, newMachine(t, n))
+		}
+		s.hosts[n].inventory.CPU.Count = cores
+	}
+	for n, h := range s.hosts {
+		h.connectivity = s.report(n)
+	}
+	p := s.play(t, testhub.Start(t, testhub.Options{}))
+	var suggested []wire.HostRole
+	for n := range p.hosts {
+		h, _ := p.host(t, n)
+		suggested = append(suggested, h.SuggestedRole)
+	}
+	g.Expect(suggested).To(Equal([]wire.HostRole{"worker", "master", "master", "worker", "master"}))
+}

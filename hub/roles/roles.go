@@ -1,7 +1,10 @@
 // Package roles gives the hosts of a cluster their roles.
 //
-// Roles that somebody gave are kept. Of the other hosts, the strongest that meet
-// the requirements become masters, then arbiters; the rest are workers.
+// Roles that somebody gave are kept. Of the other hosts, the smallest that meet
+// the requirements become masters, then arbiters; the rest are workers. A control plane
+// that meets them is large enough, and what is larger is worth more to the workloads; it
+// is also what clients of this protocol expect, who would find their clusters' roles
+// changed by the move to this hub otherwise. Who wants it another way gives the roles.
 // [Assign] is a pure function: the same hosts get the same roles in whatever
 // order they come.
 package roles
@@ -16,7 +19,7 @@ import (
 // Host is what its role depends on.
 type Host struct {
 	ID string
-	// First is a host that is of the control plane before all stronger ones, if it can be.
+	// First is a host that is of the control plane before all others, if it can be.
 	First bool
 	// Given is a role that somebody gave; empty or auto-assign for none.
 	Given wire.HostRole
@@ -44,7 +47,7 @@ func Assign(hosts []Host, masters, arbiters int) map[string]wire.HostRole {
 			free[h.Given]--
 		}
 	}
-	for _, h := range Strongest(hosts) {
+	for _, h := range smallest(hosts) {
 		if IsGiven(h.Given) {
 			continue
 		}
@@ -58,6 +61,17 @@ func Assign(hosts []Host, masters, arbiters int) map[string]wire.HostRole {
 		}
 	}
 	return out
+}
+
+// smallest sorts the hosts: without GPU first, then by CPUs, memory and disk, the least
+// first, then by id.
+func smallest(hosts []Host) []Host {
+	sorted := slices.Clone(hosts)
+	slices.SortFunc(sorted, func(a, b Host) int {
+		return cmp.Or(first(a, b), cmp.Compare(a.GPUs, b.GPUs), cmp.Compare(a.CPUs, b.CPUs), cmp.Compare(a.MemoryBytes, b.MemoryBytes),
+			cmp.Compare(a.DiskBytes, b.DiskBytes), cmp.Compare(a.ID, b.ID))
+	})
+	return sorted
 }
 
 // Strongest sorts the hosts: without GPU first, then by CPUs, memory and disk,

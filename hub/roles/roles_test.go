@@ -25,28 +25,33 @@ func TestAssign(t *testing.T) {
 		masters, arbiters int
 		want              map[string]wire.HostRole
 	}{
-		"the strongest are masters": {
-			[]roles.Host{{ID: "a", CPUs: 4, Fits: both}, {ID: "b", CPUs: 16, Fits: both}, {ID: "c", CPUs: 8, Fits: both}},
+		"the smallest that suffice are masters": {
+			[]roles.Host{{ID: "a", CPUs: 2}, {ID: "b", CPUs: 16, Fits: both}, {ID: "c", CPUs: 8, Fits: both}, {ID: "d", CPUs: 4, Fits: both}},
 			2, 0,
-			map[string]wire.HostRole{"a": worker, "b": master, "c": master},
+			map[string]wire.HostRole{"a": worker, "b": worker, "c": master, "d": master},
+		},
+		"then arbiters, which need less": {
+			[]roles.Host{{ID: "a", CPUs: 2, Fits: []wire.HostRole{arbiter}}, {ID: "b", CPUs: 16, Fits: both}, {ID: "c", CPUs: 8, Fits: both}, {ID: "d", CPUs: 4, Fits: both}},
+			2, 1,
+			map[string]wire.HostRole{"a": arbiter, "b": worker, "c": master, "d": master},
 		},
 		"equal CPUs: memory decides, then disk, then the id": {
 			[]roles.Host{
 				{ID: "d", CPUs: 8, Fits: both}, {ID: "c", CPUs: 8, Fits: both}, {ID: "b", CPUs: 8, DiskBytes: 1, Fits: both}, {ID: "a", CPUs: 8, MemoryBytes: 1, Fits: both},
 			},
 			3, 0,
-			map[string]wire.HostRole{"a": master, "b": master, "c": master, "d": worker},
+			map[string]wire.HostRole{"a": worker, "b": master, "c": master, "d": master},
 		},
 		"an accelerator makes a worker": {
-			[]roles.Host{{ID: "a", CPUs: 64, GPUs: 1, Fits: both}, {ID: "b", CPUs: 8, Fits: both}},
+			[]roles.Host{{ID: "a", CPUs: 8, GPUs: 1, Fits: both}, {ID: "b", CPUs: 64, Fits: both}},
 			1, 0,
 			map[string]wire.HostRole{"a": worker, "b": master},
 		},
 		"unless nobody else is there": {
 			[]roles.Host{{ID: "a", GPUs: 1, Fits: both}}, 1, 0, map[string]wire.HostRole{"a": master},
 		},
-		"one comes before the stronger ones": {
-			[]roles.Host{{ID: "a", CPUs: 64, Fits: both}, {ID: "b", CPUs: 8, Fits: both, First: true}},
+		"one comes before all others": {
+			[]roles.Host{{ID: "a", CPUs: 8, Fits: both}, {ID: "b", CPUs: 64, Fits: both, First: true}},
 			1, 0,
 			map[string]wire.HostRole{"a": worker, "b": master},
 		},

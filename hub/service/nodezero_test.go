@@ -31,7 +31,7 @@ func edge(t *testing.T, mac string, masters, workers int) *world {
 
 const thirdMAC = "02:00:00:00:00:03"
 
-// TestNodeZeroIsInstalledLast: it is the bootstrap host although others are stronger, and
+// TestNodeZeroIsInstalledLast: it is the bootstrap host although others are smaller or stronger, and
 // has no order as long as another host needs the hub. Its time begins with the order.
 func TestNodeZeroIsInstalledLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
