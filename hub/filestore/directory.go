@@ -42,6 +42,23 @@ func OpenDirectory(folder string) (*Directory, error) {
 	return d, nil
 }
 
+// Usage is how full the file system of the folder is, in percent.
+func (d *Directory) Usage() (float64, error) {
+	folder, err := d.root.Open(".")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = folder.Close() }() // nothing was written
+	var fs syscall.Statfs_t
+	if err := syscall.Fstatfs(int(folder.Fd()), &fs); err != nil {
+		return 0, fmt.Errorf("how full is the folder of files: %w", err)
+	}
+	if fs.Blocks == 0 {
+		return 0, nil
+	}
+	return 100 * float64(fs.Blocks-fs.Bfree) / float64(fs.Blocks), nil
+}
+
 // Close ends the use of the folder. Files that are open stay so.
 func (d *Directory) Close() error { return d.root.Close() }
 

@@ -18,12 +18,16 @@ const cleanEvery = time.Hour
 
 // Monitor watches. All methods are safe for concurrent use.
 type Monitor struct {
-	units *settle.Units
-	book  *checkins.Book
+	units  *settle.Units
+	book   *checkins.Book
+	looked func(store.Kind, time.Duration)
 }
 
-// New makes it over the book of signs of life, which it shares with others.
-func New(units *settle.Units, book *checkins.Book) *Monitor { return &Monitor{units, book} }
+// New makes it over the book of signs of life, which it shares with others. How long each
+// look at a host or cluster took is told to looked.
+func New(units *settle.Units, book *checkins.Book, looked func(store.Kind, time.Duration)) *Monitor {
+	return &Monitor{units, book, looked}
+}
 
 // Run takes part in the work of all replicas until the context ends. One of them
 // watches for what happens because nothing happened: agents that fell silent, stages
@@ -82,6 +86,8 @@ func (m *Monitor) heard(key store.HostKey) time.Time {
 
 // look looks at one host or cluster, in a unit of work of its own.
 func (m *Monitor) look(ctx context.Context, of store.Ref) (next store.Deadline, err error) {
+	began := time.Now()
+	defer func() { m.looked(of.Kind, time.Since(began)) }()
 	err = m.units.Update(ctx, func(w *settle.Work) (err error) {
 		next, err = w.Look(of)
 		return err

@@ -6,16 +6,21 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	known "github.com/ironflow/ironflow/hub/metrics"
 )
 
 // metrics are the figures of requests, by operation and never by host.
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
+	// known has the same by the protocol's name.
+	known *known.Metrics
 }
 
-func newMetrics(r prometheus.Registerer) *metrics {
+func newMetrics(r prometheus.Registerer, protocols *known.Metrics) *metrics {
 	m := &metrics{
+		known: protocols,
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ironflow_hub_requests_total", Help: "Requests of the REST API by operation and status code.",
 		}, []string{"operation", "code"}),
@@ -37,7 +42,9 @@ func (m *metrics) count(operation string, handle http.HandlerFunc) http.Handler 
 		counted := &statusWriter{ResponseWriter: w, code: http.StatusOK}
 		handle(counted, r)
 		m.requests.WithLabelValues(operation, strconv.Itoa(counted.code)).Inc()
-		m.seconds.WithLabelValues(operation).Observe(time.Since(start).Seconds())
+		took := time.Since(start)
+		m.seconds.WithLabelValues(operation).Observe(took.Seconds())
+		m.known.Operation(operation, took)
 	})
 }
 

@@ -82,7 +82,7 @@ func New(o Options) (*Server, error) {
 	if o.Hub == nil {
 		return nil, errors.New("rest: a hub is required")
 	}
-	s := &Server{hub: o.Hub, auth: o.Auth, log: o.Log, metrics: newMetrics(o.Registerer), mux: http.NewServeMux(), releases: o.Releases, lookup: o.Lookup, public: o.PublicURL, live: o.LiveFiles}
+	s := &Server{hub: o.Hub, auth: o.Auth, log: o.Log, metrics: newMetrics(o.Registerer, o.Hub.Metrics()), mux: http.NewServeMux(), releases: o.Releases, lookup: o.Lookup, public: o.PublicURL, live: o.LiveFiles}
 	if s.lookup == nil {
 		s.lookup = &lookup.Desk{List: o.Releases}
 	}
@@ -107,6 +107,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.mux.HandleFunc("GET /health", func(http.ResponseWriter, *http.Request) {})
 	s.mux.HandleFunc("GET /ready", s.ready)
+	s.mux.Handle("GET /metrics", s.hub.Metrics().Handler())
 	for _, path := range documentPaths {
 		s.mux.HandleFunc("GET "+path, s.serveDocument)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/ironflow/ironflow/hub/inside"
 	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/metrics"
 	"github.com/ironflow/ironflow/hub/monitor"
 	"github.com/ironflow/ironflow/hub/operators"
 	"github.com/ironflow/ironflow/hub/polls"
@@ -84,8 +85,9 @@ const maxLogBytes = 262_144_000
 // Hub is the application core. Its methods are those of its parts; all are safe
 // for concurrent use.
 type Hub struct {
-	store store.Store
-	units *settle.Units
+	store   store.Store
+	units   *settle.Units
+	metrics *metrics.Metrics
 
 	*hosts
 	*fromAgents
@@ -118,6 +120,8 @@ func New(o Options) (*Hub, error) {
 	if err := errors.Join(o.Images.Check(), o.Inside.Check()); err != nil {
 		return nil, fmt.Errorf("hub: %w", err)
 	}
+	known := metrics.New(usageOf(o.Files))
+	o.Store = known.Counted(o.Store)
 	cache, book := &snapshots.Cache{}, &checkins.Book{}
 	o.Store.Watch(cache.Forget)
 	units := o.units(cache, book)
@@ -129,6 +133,7 @@ func New(o Options) (*Hub, error) {
 	return &Hub{
 		store:            o.Store,
 		units:            units,
+		metrics:          known,
 		hosts:            fleet.New(units),
 		fromAgents:       reports.New(units, desk),
 		toAgents:         desk,
@@ -136,9 +141,21 @@ func New(o Options) (*Hub, error) {
 		infraEnvRegistry: environments,
 		fileFolder:       folder,
 		events:           timeline.New(units),
-		watch:            monitor.New(units, book),
+		watch:            monitor.New(units, book, known.Looked),
 	}, nil
 }
+
+// usageOf tells how full the file system with the files is; nil where it is not this machine's.
+func usageOf(files filestore.Store) func() (float64, error) {
+	folder, ok := files.(interface{ Usage() (float64, error) })
+	if !ok {
+		return nil
+	}
+	return folder.Usage
+}
+
+// Metrics are the figures of this replica by the protocol's names.
+func (h *Hub) Metrics() *metrics.Metrics { return h.metrics }
 
 // OwnSources are those that need no other program: files of the folder, which may be nil,
 // by default, and pointers.

@@ -50,16 +50,26 @@ func putReport(h *wire.Host, kind, text string) {
 // Inventories returns those of the hosts alone. Hosts that have told none, or are not
 // there, are left out.
 func (r *Reader) Inventories(keys []HostKey) (map[HostKey]string, error) {
+	return r.reportsOf("inventory", keys)
+}
+
+// Validations returns those of the hosts alone, as the hub has judged them.
+func (r *Reader) Validations(keys []HostKey) (map[HostKey]string, error) {
+	return r.reportsOf("validations", keys)
+}
+
+// reportsOf are the reports of a kind alone.
+func (r *Reader) reportsOf(kind string, keys []HostKey) (map[HostKey]string, error) {
 	out := map[HostKey]string{}
 	for page := range slices.Chunk(keys, reportsPage) {
 		var where conditions
 		var wanted []string
-		kind := where.mark("inventory")
+		place := where.mark(kind)
 		for _, key := range page {
 			wanted = append(wanted, "("+where.mark(key.InfraEnvID)+", "+where.mark(key.HostID)+")")
 		}
-		query := `SELECT infra_env_id, host_id, doc FROM host_reports WHERE kind = ` + kind + ` AND (infra_env_id, host_id) IN (VALUES ` + strings.Join(wanted, ", ") + `)`
-		err := r.scanAll("read inventories", query, where.args, func(scan func(...any) error) error {
+		query := `SELECT infra_env_id, host_id, doc FROM host_reports WHERE kind = ` + place + ` AND (infra_env_id, host_id) IN (VALUES ` + strings.Join(wanted, ", ") + `)`
+		err := r.scanAll("read "+kind, query, where.args, func(scan func(...any) error) error {
 			var key HostKey
 			var text string
 			err := scan(&key.InfraEnvID, &key.HostID, &text)
