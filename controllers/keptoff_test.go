@@ -78,7 +78,24 @@ func (quiet) Eventf(runtime.Object, runtime.Object, string, string, string, stri
 
 func newCrew(t *testing.T) *crew {
 	t.Helper()
-	c := &crew{WithT: NewWithT(t), t: t}
+	return newCrewWith(t, newIronic(t), link.Options{})
+}
+
+// newIronic is the Ironic of a crew.
+func newIronic(t *testing.T) *simulator.Server {
+	step := func(name string) simulator.Step { return simulator.Step{Interface: "deploy", Step: name} }
+	sim := simulator.New(simulator.Options{
+		Heartbeat: time.Second, RamdiskSteps: []simulator.Step{step(names.StartAssistedInstall), step(names.InstallCoreOS)},
+		Delays: simulator.Delays{Verify: time.Second, Inspect: time.Second, Clean: time.Second, Deploy: time.Second, Power: time.Second},
+	})
+	t.Cleanup(sim.Close)
+	return sim
+}
+
+// newCrewWith is a crew before an Ironic that others may use, too.
+func newCrewWith(t *testing.T, sim *simulator.Server, o link.Options) *crew {
+	t.Helper()
+	c := &crew{WithT: NewWithT(t), t: t, sim: sim}
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, metal3v1.AddToScheme, agentv1.AddToScheme} {
 		c.Expect(add(scheme)).To(Succeed())
@@ -91,12 +108,6 @@ func newCrew(t *testing.T) *crew {
 	api.Intercept(c.seen)
 	c.kube, err = api.Client(scheme)
 	c.Expect(err).NotTo(HaveOccurred())
-	step := func(name string) simulator.Step { return simulator.Step{Interface: "deploy", Step: name} }
-	c.sim = simulator.New(simulator.Options{
-		Heartbeat: time.Second, RamdiskSteps: []simulator.Step{step(names.StartAssistedInstall), step(names.InstallCoreOS)},
-		Delays: simulator.Delays{Verify: time.Second, Inspect: time.Second, Clean: time.Second, Deploy: time.Second, Power: time.Second},
-	})
-	t.Cleanup(c.sim.Close)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	gateway, err := ironic.New(ctx, ironic.Config{URL: "http://ironic.test", Transport: c.sim.Transport()})
 	c.Expect(err).NotTo(HaveOccurred())
@@ -107,7 +118,7 @@ func newCrew(t *testing.T) *crew {
 	c.Expect(err).NotTo(HaveOccurred())
 	for _, failure := range []error{
 		host.Setup(mgr, host.Options{Gateway: gateway, Watch: watch, Media: gate, Firmware: keeper, Settings: policy.Settings{Settings: nodespec.Settings{BuildImages: true, Architecture: "x86_64"}}}),
-		media.Setup(mgr, oneForMedia(gateway), gate), subscription.Setup(mgr, oneForSubscriptions(gateway)), claim.Setup(mgr), link.Setup(mgr, nobody{}),
+		media.Setup(mgr, oneForMedia(gateway), gate), subscription.Setup(mgr, oneForSubscriptions(gateway)), claim.Setup(mgr), link.Setup(mgr, nobody{}, o),
 		image.Setup(mgr, image.Options{
 			Store: printer{}, Architectures: func() []string { return []string{"x86_64"} }, IPA: ipa,
 			Agent: func(context.Context, *agentv1.InfraEnv, string) (ignition.Agent, error) {

@@ -31,6 +31,9 @@ const (
 	// PreserveHosts, on an AgentClusterInstall, records that its ClusterDeployment says preserveOnDelete; ours
 	// to write.
 	PreserveHosts = "ironflow.io/preserve-hosts"
+	// ClusterState, on an AgentClusterInstall, is a copy of the state in its status, by which the hub knows the
+	// cluster again where the status does not come along, as in a backup or a move; ours to write.
+	ClusterState = "ironflow.io/cluster-state"
 	// IgnitionSource, on an AgentClusterInstall, names what makes its hosts' Ignition: files, openshift-install,
 	// kubernetes or pointer.
 	IgnitionSource = "ironflow.io/ignition-source"
@@ -70,6 +73,9 @@ const (
 	// CopiedLabels, on a PreprovisioningImage, names the labels that it has from its host, with commas
 	// between them: these go when the host loses them. Ours to write.
 	CopiedLabels = "ironflow.io/copied-labels"
+	// SeenIn, on an Agent, stands for the records of the hub in which its host was seen last: where
+	// they are others, the host was lost, and was not removed. Ours to write.
+	SeenIn = "ironflow.io/seen-in"
 	// HandedOutFor, on a PreprovisioningImage whose host was given another InfraEnv's label, is the
 	// InfraEnv from before and what stands for the address that was handed out for it. Ours to write.
 	HandedOutFor = "ironflow.io/handed-out-for"
@@ -134,12 +140,39 @@ const (
 	BMACInstallerArgs     = "bmac.agent-install.openshift.io/installer-args"
 	BMACIgnitionOverrides = "bmac.agent-install.openshift.io/ignition-config-overrides"
 
+	// BMACNodeLabel and BMACAgentLabel begin annotations that become labels of the Node and of the Agent.
+	BMACNodeLabel  = "bmac.agent-install.openshift.io.node-label."
+	BMACAgentLabel = "bmac.agent-install.openshift.io.agent-label."
+	// BMACFencing and BMACMakeFencing ask for fencing, which the hub makes no clusters with.
+	BMACFencing     = "bmac.agent-install.openshift.io/fencing-credentials-secret-name"
+	BMACMakeFencing = "bmac.agent-install.openshift.io/create-fencing-credentials-secret"
+
 	// BMACRemove has the machine of a host that is deleted cleaned, and its Agent deleted.
-	BMACRemove        = "bmac.agent-install.openshift.io/remove-agent-and-node-on-delete"
+	BMACRemove = "bmac.agent-install.openshift.io/remove-agent-and-node-on-delete"
+	// BMACDrainTimeout is how long the Node of such a host may be drained before, such as 10m; the other two
+	// are since when it is, and how far; ours to write.
+	BMACDrainTimeout  = "bmac.agent-install.openshift.io/drain-timeout"
+	BMACDrainStarted  = "bmac.agent-install.openshift.io/drain-started-at"
+	BMACDrainStatus   = "bmac.agent-install.openshift.io/drain-status"
 	BMACFinalizer     = "bmac.agent-install.openshift.io/deprovision"
 	BMACManage        = "bmac.agent-install.openshift.io/allow-provisioned-host-management"
 	InfraEnvFinalizer = "infraenv.agent-install.openshift.io/ai-deprovision"
 	AgentFinalizer    = "agent.agent-install.openshift.io/ai-deprovision"
+
+	// The next four, on an Agent, are copies of its status, by which the hub knows an installed host
+	// again where the status does not come along, as in a backup or a move. Ours to write.
+	AgentState     = "agent.agent-install.openshift.io/state"
+	AgentRole      = "agent.agent-install.openshift.io/role"
+	AgentInventory = "agent.agent-install.openshift.io/inventory"
+	AgentStage     = "agent.agent-install.openshift.io/current-stage"
+)
+
+// Names of tools that move objects to another cluster.
+const (
+	// BackupLabel has an object taken into backups of the hub's cluster.
+	BackupLabel = "cluster.open-cluster-management.io/backup"
+	// DeleteForMove is set by clusterctl move on what it deletes here, because it is elsewhere now.
+	DeleteForMove = "clusterctl.cluster.x-k8s.io/delete-for-move"
 )
 
 // Deploy steps.

@@ -21,7 +21,9 @@ func (p *program) makeControllers(context.Context) error {
 			})
 		},
 		p.makeImages,
-		func() error { return link.Setup(p.manager, p.hub.core) },
+		func() error {
+			return link.Setup(p.manager, p.hub.core, link.Options{Pause: p.settings.work.pauseInstalled})
+		},
 		func() error { return p.hub.setup(p.manager) },
 		func() error { return p.manager.Add(source) },
 	} {

@@ -204,6 +204,7 @@ func (h *hubParts) closeIgnition() error {
 
 // setup registers the controllers of the hub's resources.
 func (h *hubParts) setup(mgr ctrl.Manager) error {
+	h.core.AskMemory(agents.Memory{Client: mgr.GetClient()})
 	return errors.Join(
 		infraenv.Setup(mgr, h.core, h.live.settings.hubURL),
 		cluster.Setup(mgr, h.core, h.lookup),

@@ -51,6 +51,8 @@ type hubWork struct {
 	soft   bool
 	// reclaim tells that agents run inside installed clusters.
 	reclaim bool
+	// pauseInstalled has installed hosts paused once they are detached.
+	pauseInstalled bool
 }
 
 // settings are those of the hub's installations.
@@ -79,6 +81,7 @@ func (h *hubWork) settings() []setting {
 		{"hub-logs-timeout", "HOST_LOG_COLLECTION_TIMEOUT", "10m0s", "how long the hub waits for logs of a host that failed", duration(&h.logs)},
 		{"hub-stage-timeouts", "IRONFLOW_HUB_STAGE_TIMEOUTS", "", "comma-separated STAGE=DURATION, in the place of the limits of docs/hub.md, such as Rebooting=1h; 0 for no limit", text(&h.stages)},
 		{"hub-reclaim", "IRONFLOW_HUB_RECLAIM", "false", "agents run inside installed clusters and boot a host that is unbound back into its live image; without them a person does", boolean(&h.reclaim)},
+		{"pause-provisioned-hosts", "PAUSE_PROVISIONED_BMHS", "true", "pause hosts that were installed for an InfraEnv once they are detached, with their status in an annotation, so that a backup or a move takes it along; nobody looks after them meanwhile, nor after their BMCs", boolean(&h.pauseInstalled)},
 		{"hub-soft-timeouts", "ENABLE_SOFT_TIMEOUTS", "false", "flag installations that take too long, and let them go on for a day", boolean(&h.soft)},
 	}
 }

@@ -57,7 +57,7 @@ var parts = []part{
 			"hub-disabled-host-validations", "hub-disabled-cluster-validations", "hub-disabled-steps", "hub-host-requirements", "hub-agent-version",
 			"hub-ignition-dir", "hub-ignition-source", "hub-openshift-install", "hub-kubernetes", "hub-cluster-image", "hub-operators-file", "hub-installer-image", "hub-controller-image", "hub-machine-config-image", "hub-must-gather-image", "hub-coreos-image", "hub-log-limit", "hub-keep-events",
 			"hub-silence", "hub-checks-timeout", "hub-disk-check-timeout", "hub-image-check-timeout", "hub-logs-timeout", "hub-stage-timeouts", "hub-soft-timeouts",
-			"hub-monitor-interval", "hub-lease-renewal", "hub-prepare-again", "hub-reclaim",
+			"hub-monitor-interval", "hub-lease-renewal", "hub-prepare-again", "hub-reclaim", "pause-provisioned-hosts",
 		}),
 		complete: (*settings).completeHub, make: (*program).makeHubPart, records: openStore,
 	},
@@ -153,7 +153,7 @@ func (p *program) openHub(ctx context.Context, part part) error {
 
 // makeHubPart is the hub with its resources.
 func (p *program) makeHubPart(context.Context) error {
-	return errors.Join(p.serveHub(), p.hub.setup(p.manager), link.Setup(p.manager, p.hub.core))
+	return errors.Join(p.serveHub(), p.hub.setup(p.manager), link.Setup(p.manager, p.hub.core, link.Options{Pause: p.settings.work.pauseInstalled}))
 }
 
 // makeImagesPart is the image server with the controller that fills it. It reads

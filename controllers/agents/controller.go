@@ -3,10 +3,12 @@ package agents
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -88,6 +90,9 @@ func Setup(mgr ctrl.Manager, hub Hub) error {
 	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &agentv1.Agent{}, tokenIndex, tokenOf); err != nil {
 		return fmt.Errorf("index agents by the Secret of their token: %w", err)
 	}
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &agentv1.Agent{}, nameIndex, nameOf); err != nil {
+		return fmt.Errorf("index agents by name: %w", err)
+	}
 	r := newReconciler(mgr.GetClient(), hub)
 	r.secrets.Live = mgr.GetAPIReader()
 	changes := make(chan event.GenericEvent)
@@ -119,12 +124,17 @@ func (r *reconciler) sync(ctx context.Context, agent *agentv1.Agent) error {
 	if err != nil {
 		return err
 	}
-	key := hubid.Host(env, agent)
+	key, before := hubid.Host(env, agent), agent.Status.DeepCopy()
 	view, record, err := r.hub.View(ctx, key)
 	if service.IsNotFound(err) {
 		made, failure := r.recover(ctx, agent, env)
 		if !made {
-			setConditions(&agent.Status, notAvailable(), metav1.Now())
+			said := notAvailable()
+			if _, wrong := errors.AsType[inputError](failure); wrong {
+				said = append(said, list(map[string]verdict{agentv1.ConditionSpecSynced: specSynced(failure)})...)
+				failure = reconcile.WaitFor(lookAgain, "the host to be put back into the hub: %v", failure)
+			}
+			setConditions(&agent.Status, said, metav1.Now())
 			return cmp.Or(failure, reconcile.WaitFor(0, "the host to register again: the hub has no record of it"))
 		}
 		view, record, err = r.hub.View(ctx, key)
@@ -140,6 +150,11 @@ func (r *reconciler) sync(ctx context.Context, agent *agentv1.Agent) error {
 		}
 	}
 	project(&agent.Status, &record, view.Approved, synced, metav1.Now())
+	if equality.Semantic.DeepEqual(before, &agent.Status) { // it is stored first, which wakes us
+		if err := r.keep(ctx, agent, env, view); err != nil {
+			return err
+		}
+	}
 	if synced != nil {
 		return reconcile.WaitFor(lookAgain, "the hub to take the spec: %v", synced)
 	}

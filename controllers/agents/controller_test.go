@@ -53,7 +53,8 @@ func newWorld(t *testing.T, spec service.InfraEnvSpec, change ...func(*agentv1.I
 	}
 	w.cd = &hivev1.ClusterDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "site", Name: "prod", UID: types.UID(uuid.NewString())}}
 	w.kube = fake.NewClientBuilder().WithScheme(scheme).WithObjects(w.env, w.cd).WithStatusSubresource(&agentv1.Agent{}).
-		WithIndex(&agentv1.Agent{}, clusterIndex, clusterOf).WithIndex(&agentv1.Agent{}, tokenIndex, tokenOf).Build()
+		WithIndex(&agentv1.Agent{}, clusterIndex, clusterOf).WithIndex(&agentv1.Agent{}, tokenIndex, tokenOf).
+		WithIndex(&agentv1.Agent{}, nameIndex, nameOf).Build()
 	w.r = newReconciler(w.kube, w.hub)
 	w.feed = &feed{hub: w.hub, client: w.kube, out: w.woken}
 	spec.ID, spec.Name = hubid.InfraEnv(w.env), w.env.Name

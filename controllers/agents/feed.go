@@ -135,11 +135,9 @@ func (f *feed) infraEnv(ctx context.Context, id string) (*agentv1.InfraEnv, erro
 func newAgent(env *agentv1.InfraEnv, id string) *agentv1.Agent {
 	agent := &agentv1.Agent{ObjectMeta: metav1.ObjectMeta{
 		Namespace: env.Namespace, Name: id,
-		Labels:     map[string]string{},
-		Finalizers: []string{names.AgentFinalizer},
-		OwnerReferences: []metav1.OwnerReference{{
-			APIVersion: agentv1.GroupVersion.String(), Kind: "InfraEnv", Name: env.Name, UID: env.UID,
-		}},
+		Labels:          map[string]string{},
+		Finalizers:      []string{names.AgentFinalizer},
+		OwnerReferences: []metav1.OwnerReference{ownedBy(env)},
 	}}
 	maps.Copy(agent.Labels, env.Spec.AgentLabels)
 	agent.Labels[names.InfraEnvLabel] = env.Name // after the user's: the record's key is found by it

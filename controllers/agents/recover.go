@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/hub/service"
@@ -31,8 +32,8 @@ func (r *reconciler) recover(ctx context.Context, agent *agentv1.Agent, env *age
 
 // lost is what the Agent knows of its host.
 func (r *reconciler) lost(ctx context.Context, agent *agentv1.Agent) (service.LostHost, error) {
-	status, spec := &agent.Status, &agent.Spec
-	out := service.LostHost{Approved: spec.Approved, Since: agent.CreationTimestamp.Time}
+	status, spec := shown(agent), &agent.Spec
+	out := service.LostHost{Approved: spec.Approved, Since: agent.CreationTimestamp.Time, EnvBirth: agent.Annotations[names.SeenIn]}
 	var err error
 	if out.ClusterID, err = r.wantedCluster(ctx, agent); err != nil {
 		return out, err
@@ -40,9 +41,13 @@ func (r *reconciler) lost(ctx context.Context, agent *agentv1.Agent) (service.Lo
 	if out.Asked, out.Token, err = r.asked(ctx, agent); err != nil {
 		out.Asked = service.HostSettings{} // what is not whole is handed over when it is
 	}
+	role := spec.Role
+	if role == "" || role == string(wire.HostRoleAutoAssign) {
+		role = status.Role // what it was installed as, whatever would be chosen for it now
+	}
 	known := wire.Host{
 		Status: status.DebugInfo.State, Bootstrap: status.Bootstrap,
-		RequestedHostname: spec.Hostname, Role: wire.HostRole(spec.Role), SuggestedRole: wire.HostRole(status.Role),
+		RequestedHostname: spec.Hostname, Role: wire.HostRole(role), SuggestedRole: wire.HostRole(status.Role),
 		MachineConfigPoolName: spec.MachineConfigPool, InstallationDiskID: status.InstallationDiskID,
 		IgnitionConfigOverrides: spec.IgnitionConfigOverrides,
 	}

@@ -68,7 +68,7 @@ func TestAClaimAndALabelDoNotFight(t *testing.T) {
 		mgr, err := api.Manager(scheme, nil)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(Setup(mgr)).To(Succeed())
-		g.Expect(link.Setup(mgr, noHub{})).To(Succeed())
+		g.Expect(link.Setup(mgr, noHub{}, link.Options{})).To(Succeed())
 		stop, _ := kubeapi.Start(t, mgr)
 		defer stop()
 		admission := policy("hosts", &metal3.HostClaimNamespaces{Names: []string{"team-a"}})

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -158,6 +159,7 @@ func (r *reconciler) register(ctx context.Context, aci *hiveextv1.AgentClusterIn
 		}
 		return err
 	}
+	before := aci.Status.DeepCopy()
 	spec, problem := r.spec(ctx, aci, cd)
 	if problem == nil {
 		_, err := r.hub.EnsureCluster(ctx, spec)
@@ -172,6 +174,11 @@ func (r *reconciler) register(ctx context.Context, aci *hiveextv1.AgentClusterIn
 	}
 	if err := r.follow(ctx, aci, cd, record, problem); err != nil {
 		return err
+	}
+	if equality.Semantic.DeepEqual(before, &aci.Status) { // it is stored first, which wakes us
+		if err := r.keep(ctx, aci); err != nil {
+			return err
+		}
 	}
 	return problem
 }
@@ -282,8 +289,8 @@ func hubError(err error) error {
 // hosts that leave their cluster are given back, and cleaned.
 func (r *reconciler) deregister(ctx context.Context, aci *hiveextv1.AgentClusterInstall) error {
 	id := string(owner(aci))
-	if id == "" || preserved(aci) {
-		return nil // it never got as far as to be registered, or the cluster runs on
+	if _, moved := aci.Annotations[names.DeleteForMove]; id == "" || preserved(aci) || moved {
+		return nil // it never got as far as to be registered, or the cluster runs on, or is elsewhere now
 	}
 	err := r.hub.DeleteCluster(ctx, id)
 	if service.Code(err) == http.StatusConflict {

@@ -196,6 +196,7 @@ func TestCredentialsAreWhereHiveLooks(t *testing.T) {
 	w.Expect(w.pass().Spec.ClusterMetadata).To(BeNil(), "there is no cluster yet")
 	w.installing(cd)
 	w.pass()
+	w.pass() // what is kept of the status follows it
 	aci := w.pass()
 	w.Expect(aci.Spec.ClusterMetadata).To(HaveValue(And(HaveField("InfraID", hubid.Cluster(cd)), HaveField("ClusterID", Not(BeEmpty())),
 		HaveField("AdminKubeconfigSecretRef.Name", "prod-admin-kubeconfig"), HaveField("AdminPasswordSecretRef.Name", "prod-admin-password"))))

@@ -70,7 +70,7 @@ func (w *wish) plain() error {
 	s.Arbiters, s.Workers = in.ProvisionRequirements.ArbiterAgents, in.ProvisionRequirements.WorkerAgents
 	s.Hold, s.SchedulableMasters = in.HoldInstallation, in.MastersSchedulable
 	s.NTPSources, s.Tags = strings.Join(in.NTPSources, ","), w.aci.Labels[names.ClusterConsumerLabel]
-	s.Was = w.aci.Status.DebugInfo.State
+	s.Was = cmp.Or(w.aci.Status.DebugInfo.State, w.aci.Annotations[names.ClusterState])
 	if w.cd.Spec.Installed && s.Was == "" {
 		s.Was = wire.ClusterStatusAddingHosts // somebody else installed it: it takes more hosts, and is not installed again
 	}

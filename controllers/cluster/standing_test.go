@@ -193,6 +193,7 @@ func TestAClusterOfResourcesIsSeenByTools(t *testing.T) {
 	w.pass()
 	w.complete(cd)
 	w.pass()
+	w.pass() // what is kept of the status follows it
 	aci := w.pass()
 	w.Expect(kstatus(w, &aci.Status)).To(Equal("Current"))
 	w.Expect(condition(aci, "Ready").Reason).To(Equal("HostsInstalled"))

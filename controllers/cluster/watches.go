@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -14,13 +15,14 @@ import (
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/hub/hostmachine"
 )
 
 // takesPart is the ClusterDeployment in whose installation the Agent's host takes, or took, part as
 // far as the Agent tells; nothing for a host that is going, or that only waits to be bound.
 func takesPart(agent *agentv1.Agent) types.NamespacedName {
-	ref, state := agent.Spec.ClusterDeploymentName, agent.Status.DebugInfo.State
+	ref, state := agent.Spec.ClusterDeploymentName, cmp.Or(agent.Status.DebugInfo.State, agent.Annotations[names.AgentState])
 	if ref == nil || !agent.DeletionTimestamp.IsZero() || state == "" || slices.Contains(hostmachine.Pool, state) {
 		return types.NamespacedName{}
 	}

@@ -75,6 +75,10 @@ func (r *Reconciler) hostsOfAgent(ctx context.Context, obj client.Object) []ctrl
 	}
 	if name := hostNamed(obj); name != "" {
 		key := types.NamespacedName{Namespace: obj.GetNamespace(), Name: name}
+		// One that is elsewhere now is no wish about the machine.
+		if _, moved := obj.GetAnnotations()[names.DeleteForMove]; moved {
+			return requests
+		}
 		if agent, ok := obj.(*agentv1.Agent); ok && !agent.DeletionTimestamp.IsZero() {
 			r.deleted.Store(key, agent)
 		}

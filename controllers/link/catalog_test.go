@@ -28,6 +28,7 @@ func TestTheConditionIsThatOfTheCatalogue(t *testing.T) {
 		{Host: host(metal3v1.StateAvailable), Image: ready},
 		{Host: host(metal3v1.StateAvailable, func(h *metal3v1.BareMetalHost) { h.Spec.BootMACAddress = "" })},
 		{Host: host(metal3v1.StateProvisioning, asked, annotated(names.BMACCluster, "no-slash")), Agent: agent(linked)},
+		{Host: host(metal3v1.StateProvisioning, asked, annotated(names.BMACFencing, "bmc")), Agent: agent(linked)},
 		{Host: host(metal3v1.StateAvailable, func(h *metal3v1.BareMetalHost) { h.Spec.Image = &metal3v1.Image{} })},
 		{Host: host(metal3v1.StateAvailable), Claims: []agentv1.Agent{*agent(), *agent()}},
 		{Host: installedHost(), Agent: agent(unbound)},
@@ -35,6 +36,7 @@ func TestTheConditionIsThatOfTheCatalogue(t *testing.T) {
 		{Host: host(metal3v1.StateDeprovisioning, giving), Now: now.Add(2 * time.Hour)},
 		{Host: installedHost(annotated(names.Detached, "by hand")), Agent: agent(unbound)},
 		{Host: host(metal3v1.StateProvisioned, asked, deleting, annotated(names.BMACRemove, ""))},
+		{Host: host(metal3v1.StateProvisioned, asked, deleting, annotated(names.BMACRemove, ""), annotated(names.Detached, delayed)), Agent: agent(inCluster), Nodes: true},
 	} {
 		word := link.Decide(in).Says
 		status := map[bool]string{true: "True", false: "False"}[word.True]

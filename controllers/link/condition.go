@@ -21,11 +21,13 @@ const (
 	ReasonWaitingForAgent     = "WaitingForAgent"
 	ReasonNoBootMACAddress    = "NoBootMACAddress"
 	ReasonBadClusterReference = "BadClusterReference"
+	ReasonBadAnnotation       = "BadAnnotation"
 	ReasonGivingBack          = "GivingBack"
 	ReasonGivenBack           = "GivenBack"
 	ReasonGiveBackLate        = "GiveBackLate"
 	ReasonGiveBackRefused     = "GiveBackRefused"
 	ReasonRemoving            = "Removing"
+	ReasonDraining            = "Draining"
 )
 
 // EventNotTakenOver is the reason of the condition, and of an event, that a labelled

@@ -16,6 +16,7 @@ import (
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/hubid"
+	"github.com/ironflow/ironflow/controllers/link/drain"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/hub/store"
 )
@@ -37,14 +38,26 @@ type Reconciler struct {
 	// Live reads past the cache; nil for the Client.
 	Live client.Reader
 
+	// Pause has detached hosts paused.
+	Pause bool
+	// Nodes sees to the Nodes of machines that are to be cleaned; nil leaves them.
+	Nodes *drain.Desk
+
 	deleted sync.Map // by the key of the host: the Agent of it that was deleted, of type *agentv1.Agent
 }
 
 // reportingController is what events name as their source.
 const reportingController = "ironflow.io/link"
 
+// Options say how the controller works.
+type Options struct {
+	// Pause has installed hosts paused once they are detached, with their status in an annotation,
+	// so that they can be backed up and moved.
+	Pause bool
+}
+
 // Setup registers the controller with the manager.
-func Setup(mgr ctrl.Manager, hub Hub) error {
+func Setup(mgr ctrl.Manager, hub Hub, o Options) error {
 	ctx := context.Background()
 	fields := mgr.GetFieldIndexer()
 	if err := fields.IndexField(ctx, &agentv1.Agent{}, macIndex, agentMACs); err != nil {
@@ -53,7 +66,10 @@ func Setup(mgr ctrl.Manager, hub Hub) error {
 	if err := fields.IndexField(ctx, &metal3v1.BareMetalHost{}, bootMACIndex, bootMAC); err != nil {
 		return fmt.Errorf("index hosts by boot MAC address: %w", err)
 	}
-	r := &Reconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Hub: hub, Recorder: reconcile.Recorder{Sink: mgr.GetEventRecorder(reportingController)}}
+	r := &Reconciler{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Hub: hub, Recorder: reconcile.Recorder{Sink: mgr.GetEventRecorder(reportingController)},
+		Pause: o.Pause, Nodes: &drain.Desk{},
+	}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("link").
 		For(&metal3v1.BareMetalHost{}).
@@ -68,6 +84,8 @@ func Setup(mgr ctrl.Manager, hub Hub) error {
 // +kubebuilder:rbac:groups=metal3.io,resources=preprovisioningimages,verbs=get;list;watch
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=agents,verbs=get;list;watch;update;patch;delete
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=infraenvs,verbs=get;list;watch
+// +kubebuilder:rbac:groups=hive.openshift.io,resources=clusterdeployments,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get
 // +kubebuilder:rbac:groups="";events.k8s.io,resources=events,verbs=create;patch;update
 
 // Reconcile reads what belongs to the host and applies the plan.
@@ -92,10 +110,14 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (Inp
 	if err := r.Client.Get(ctx, key, host); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			r.deleted.Delete(key) // it is no wish about a host of the same name that may come
+			r.forgetNode(key)
 		}
 		return Input{}, err
 	}
-	in := Input{Host: host, Now: time.Now()}
+	in := Input{Host: host, Now: time.Now(), Pause: r.Pause, Nodes: r.Nodes != nil}
+	if in.Nodes {
+		in.Node = r.Nodes.Heard(key)
+	}
 	image := &metal3v1.PreprovisioningImage{}
 	switch err := r.Client.Get(ctx, key, image); {
 	case err == nil:
@@ -130,6 +152,11 @@ func (r *Reconciler) apply(ctx context.Context, in Input, plan Plan) error {
 		lock := client.MergeFromWithOptions(in.Agent, client.MergeFromWithOptimisticLock{})
 		if err := r.Client.Patch(ctx, plan.Agent, lock); err != nil {
 			return fmt.Errorf("link agent %s: %w", in.Agent.Name, err)
+		}
+	}
+	if plan.Drain {
+		if err := r.drain(ctx, in, plan.Force); err != nil {
+			return err
 		}
 	}
 	if plan.Completed || plan.Failed != "" {

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/link"
@@ -46,6 +47,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	g.Expect(metal3v1.AddToScheme(scheme)).To(Succeed())
 	g.Expect(agentv1.AddToScheme(scheme)).To(Succeed())
 	g.Expect(corev1.AddToScheme(scheme)).To(Succeed())
+	g.Expect(hivev1.AddToScheme(scheme)).To(Succeed())
 	kube := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&metal3v1.BareMetalHost{}, &agentv1.Agent{}).
 		WithIndex(&agentv1.Agent{}, link.MACIndex, link.AgentMACs).

@@ -12,6 +12,7 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/deployowner"
 	"github.com/ironflow/ironflow/controllers/hubid"
+	"github.com/ironflow/ironflow/controllers/link/drain"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
@@ -35,6 +36,12 @@ type Input struct {
 	AgentDeleted bool
 	// Now is the time of the pass.
 	Now time.Time
+	// Pause tells that detached hosts are paused, too.
+	Pause bool
+	// Node is what became of the Node of a host that is being deleted, so far; nil for nothing
+	// yet. Nobody looks after Nodes where Nodes is not set.
+	Node  *drain.Progress
+	Nodes bool
 }
 
 // Plan is what to change. The zero value changes nothing.
@@ -55,13 +62,16 @@ type Plan struct {
 	Says Word
 	// Untouched tells that nothing is written, the condition included.
 	Untouched bool
+	// Drain asks for the Node of the Agent's machine to be drained and removed, by force where
+	// Force is set.
+	Drain, Force bool
 	// After is when to look again without being woken; zero for never.
 	After time.Duration
 }
 
 // Decide returns what to change for one host.
 func Decide(in Input) Plan {
-	if keptOff(in.Host) {
+	if keptOff(in.Host) || moving(in.Host) {
 		return Plan{Untouched: true}
 	}
 	host := in.Host.DeepCopy()
@@ -90,6 +100,9 @@ func decide(in Input, host *metal3v1.BareMetalHost) Plan {
 	switch {
 	case !host.DeletionTimestamp.IsZero():
 		return release(in, host, linked)
+	case arrived(host):
+		delete(host.Annotations, names.Paused) // for the host controller to take the status over
+		return Plan{}
 	case !labelled && !linked && !recorded(host):
 		return Plan{}
 	case givingBack(host):
@@ -157,7 +170,7 @@ func dropFinalizer(host *metal3v1.BareMetalHost) {
 }
 
 func sameHost(a, b *metal3v1.BareMetalHost) bool {
-	return slices.Equal(a.Finalizers, b.Finalizers) && maps.Equal(a.Annotations, b.Annotations) && method(a) == method(b)
+	return slices.Equal(a.Finalizers, b.Finalizers) && maps.Equal(a.Annotations, b.Annotations) && maps.Equal(a.Labels, b.Labels) && method(a) == method(b)
 }
 
 func sameAgent(a, b *agentv1.Agent) bool {

@@ -18,7 +18,7 @@ import (
 func host(state metal3v1.ProvisioningState, change ...func(*metal3v1.BareMetalHost)) *metal3v1.BareMetalHost {
 	h := &metal3v1.BareMetalHost{}
 	h.Name, h.Namespace = "node-0", "site"
-	h.Labels = map[string]string{names.InfraEnvLabel: "edge"}
+	h.Labels = map[string]string{names.InfraEnvLabel: "edge", names.BackupLabel: "true"}
 	h.Finalizers = []string{names.BMACFinalizer}
 	h.Annotations = map[string]string{names.DeployOwner: deployowner.InfraEnvValue}
 	h.Spec.BootMACAddress = "02:00:00:00:00:01"

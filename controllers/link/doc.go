@@ -6,7 +6,9 @@
 // image with the agent is Ready, the controller asks for the deploy step
 // start_assisted_install; when an Agent with the host's boot MAC address
 // appears, it copies what the user said about the host (role, name, cluster,
-// root disk) to it. An installed host is detached.
+// root disk, labels) to it. An installed host is detached, then paused with its status, so that
+// it can be backed up and moved. When it is deleted and its machine is to be cleaned, its Node
+// leaves its cluster first (package drain).
 //
 // There are three verbs. Lending is the above; a host whose deployment is a person's or a
 // claim's (package deployowner) is left as it is, and so is its Agent. Giving back has the

@@ -40,6 +40,7 @@ func dress(agent *agentv1.Agent, host *metal3v1.BareMetalHost) *agentv1.Agent {
 		want.Spec.InstallerArgs = args
 	}
 	keepNetwork(agent, want, host)
+	label(want, host)
 	if config, ok := host.Annotations[names.BMACIgnitionOverrides]; ok {
 		want.Spec.IgnitionConfigOverrides = config
 	}
@@ -70,6 +71,9 @@ func disksKnown(agent *agentv1.Agent, host *metal3v1.BareMetalHost) bool {
 func linkedTo(agent *agentv1.Agent, host *metal3v1.BareMetalHost) Word {
 	if _, ok := clusterReference(host); !ok {
 		return no(ReasonBadClusterReference, "annotation "+names.BMACCluster+" is neither namespace/name nor empty, so the Agent keeps its cluster. Next: correct the annotation")
+	}
+	if wrong := badAnnotation(host); wrong != "" {
+		return no(ReasonBadAnnotation, wrong)
 	}
 	if !agent.Spec.Approved && !disksKnown(agent, host) {
 		return no(ReasonWaitingForAgent, "Agent "+agent.Name+" has not told the disks of the machine yet, among which spec.rootDeviceHints choose: it is approved then")

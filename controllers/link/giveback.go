@@ -64,7 +64,7 @@ func giveBack(in Input, host *metal3v1.BareMetalHost, why string) Plan {
 			why, host.Namespace, host.Name, names.Detached))}
 	}
 	removeOwned(host, names.Detached)
-	removeOwned(host, names.Paused)
+	unpause(host)
 	host.Spec.CustomDeploy = nil
 	annotate(host, names.GivingBack, in.Now.UTC().Format(time.RFC3339)+" "+why)
 	return underWay(in, host)

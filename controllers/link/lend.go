@@ -32,6 +32,7 @@ func lend(in Input, host *metal3v1.BareMetalHost) Plan {
 	if !slices.Contains(host.Finalizers, names.BMACFinalizer) {
 		host.Finalizers = append(host.Finalizers, names.BMACFinalizer)
 	}
+	metav1.SetMetaDataLabel(&host.ObjectMeta, names.BackupLabel, "true")
 	if !inUse(host) && host.Annotations[names.GiveBack] == host.Name {
 		delete(host.Annotations, names.GiveBack) // there is nothing to give back, and it is not to be meant for what comes
 	}
@@ -48,7 +49,7 @@ func lend(in Input, host *metal3v1.BareMetalHost) Plan {
 	case deployowner.Nobody, deployowner.InfraEnv:
 	}
 	annotate(host, names.DeployOwner, deployowner.InfraEnvValue)
-	handOver(host)
+	handOver(in, host)
 	plan := Plan{Says: ask(in, host)}
 	if in.Agent == nil || !in.Agent.DeletionTimestamp.IsZero() || !started(host) {
 		return plan
@@ -115,23 +116,37 @@ func notTakenOver(host *metal3v1.BareMetalHost) Word {
 		because, names.InfraEnvLabel, host.Namespace, host.Name, names.InfraEnvLabel, field))
 }
 
-// handOver detaches an installed host, unless the user keeps managing it.
-func handOver(host *metal3v1.BareMetalHost) {
-	if _, managed := host.Annotations[names.BMACManage]; managed {
+// handOver detaches and pauses an installed host, unless the user keeps managing it. One whose
+// Node is to go first when the host is deleted is detached all the same: nothing else holds its
+// cleaning up until then.
+func handOver(in Input, host *metal3v1.BareMetalHost) {
+	_, managed := host.Annotations[names.BMACManage]
+	_, remove := host.Annotations[names.BMACRemove]
+	if managed && !remove {
 		removeOwned(host, names.Detached)
-		removeOwned(host, names.Paused)
+		unpause(host)
 		return
 	}
-	if host.Status.Provisioning.State != metal3v1.StateProvisioned || method(host) != names.StartAssistedInstall {
+	switch host.Status.Provisioning.State {
+	case "":
+		return // nobody knows yet what it runs
+	case metal3v1.StateProvisioned:
+	default:
+		unpause(host)
+		return
+	}
+	if method(host) != names.StartAssistedInstall {
+		unpause(host)
 		return
 	}
 	value := Owner
-	if _, remove := host.Annotations[names.BMACRemove]; remove {
+	if remove {
 		value = untilReleased
 	}
 	if _, there := host.Annotations[names.Detached]; !there || ours(host, names.Detached) {
 		annotate(host, names.Detached, value)
 	}
+	pause(in, host)
 }
 
 // ask requests the deploy step once the image with the agent is Ready, and returns what

@@ -21,6 +21,8 @@ import (
 type Fleet struct {
 	units  *settle.Units
 	turned turned
+	// memory is asked about hosts without a record; nil where nobody knows of any.
+	memory Memory
 }
 
 // New makes the fleet.

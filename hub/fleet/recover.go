@@ -30,11 +30,24 @@ type LostHost struct {
 	Token string
 	// Since is when whoever knows it heard of it first.
 	Since time.Time
+	// EnvBirth is that of its infra-env's record when the host was last seen in the hub (see
+	// [HostView.EnvBirth]); empty where nobody has noted it.
+	EnvBirth string
 }
 
-// RecoverHost makes the record of a host anew, where it was lost with the store: it
-// is known from before the record of its infra-env was made. A host that was
-// removed since stays removed, and one that was not begun to be installed comes
+// removed tells that somebody has removed the host from the hub, whose records are whole: they
+// are those in which the host was seen last, or, where nobody has noted that, older than what
+// is known of it. Any others were made since the host's was lost: another hub's, new ones, or
+// those of a backup.
+func (l LostHost) removed(env *store.InfraEnv) bool {
+	if l.EnvBirth == "" {
+		return !l.Since.Before(env.API.CreatedAt.Truncate(time.Second))
+	}
+	return l.EnvBirth == env.Birth
+}
+
+// RecoverHost makes the record of a host anew, where it was lost with the store, or has
+// never been in this one. A host that was removed from the hub stays removed, and one that was not begun to be installed comes
 // back by itself; both are no error, and made is false. No host comes back in a
 // status in which it would be installed without a person's word.
 func (f *Fleet) RecoverHost(ctx context.Context, key store.HostKey, lost LostHost) (made bool, err error) {
@@ -51,7 +64,7 @@ func (f *Fleet) RecoverHost(ctx context.Context, key store.HostKey, lost LostHos
 		if _, err := w.Host(key); !refusal.IsNotFound(err) {
 			return err // an agent was faster
 		}
-		if !lost.Since.Before(env.API.CreatedAt.Truncate(time.Second)) {
+		if lost.removed(env) {
 			return nil
 		}
 		made = true

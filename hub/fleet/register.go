@@ -45,7 +45,8 @@ const maxVersion = 512
 // RegisterHost notes a host whose agent has started, and answers what the agent
 // needs to go on. A known host starts over as far as its status allows; a host
 // that the hub must not touch again is refused with 403 or 409, a new one of a cluster
-// that is closed for now with 503, or with 409 where no agent asks.
+// that is closed for now with 503, or with 409 where no agent asks. One without a record that
+// somebody else remembers (see [Memory]) is put off with 503 until it has one again.
 func (f *Fleet) RegisterHost(ctx context.Context, r Registration) (wire.HostRegistrationResponse, error) {
 	if uuid.Validate(r.HostID) != nil {
 		return wire.HostRegistrationResponse{}, refusal.BadRequest("host_id %.40q is not a UUID", r.HostID)
@@ -54,6 +55,11 @@ func (f *Fleet) RegisterHost(ctx context.Context, r Registration) (wire.HostRegi
 		return wire.HostRegistrationResponse{}, refusal.BadRequest("discovery_agent_version has %d bytes, more than %d", len(r.AgentVersion), maxVersion)
 	}
 	var answer wire.HostRegistrationResponse
+	key := store.HostKey{InfraEnvID: r.InfraEnvID, HostID: r.HostID}
+	if err := f.remembered(ctx, key); err != nil {
+		f.turnedAway(ctx, key, err)
+		return answer, err
+	}
 	err := f.units.Update(ctx, func(w *settle.Work) error {
 		host, err := register(w, r)
 		if err != nil {
@@ -65,8 +71,8 @@ func (f *Fleet) RegisterHost(ctx context.Context, r Registration) (wire.HostRegi
 		answer, err = registrationAnswer(host, cmp.Or(f.units.Rules.Checks.AgentImage, r.AgentVersion, f.units.Rules.Images.Installer))
 		return err
 	})
-	f.refusedTwin(ctx, store.HostKey{InfraEnvID: r.InfraEnvID, HostID: r.HostID}, err)
-	f.turnedAway(ctx, store.HostKey{InfraEnvID: r.InfraEnvID, HostID: r.HostID}, err)
+	f.refusedTwin(ctx, key, err)
+	f.turnedAway(ctx, key, err)
 	return answer, err
 }
 

@@ -51,6 +51,9 @@ type HostView struct {
 	// CutOff is when the installation began that a restart of the machine has cut
 	// off; zero for none.
 	CutOff time.Time
+	// EnvBirth is [store.InfraEnv.Birth] of its infra-env, for a host that would have to come
+	// back if its record were lost; empty for any other.
+	EnvBirth string
 }
 
 // View returns what a controller shows of a host, with the host itself.
@@ -63,7 +66,14 @@ func (f *Fleet) View(ctx context.Context, key store.HostKey) (HostView, wire.Hos
 			return err
 		}
 		view, api = viewOf(host), host.API
-		return nil
+		if _, _, lasting := hostmachine.Recovered(host.API.Status); !lasting {
+			return nil
+		}
+		env, err := w.Env(key.InfraEnvID)
+		if err == nil {
+			view.EnvBirth = env.Birth
+		}
+		return err
 	})
 	return view, api, err
 }

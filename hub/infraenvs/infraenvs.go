@@ -86,6 +86,7 @@ func (r *Registry) EnsureInfraEnv(ctx context.Context, spec Spec) (wire.InfraEnv
 		}
 		before := *env
 		spec.apply(env)
+		env.Birth = cmp.Or(env.Birth, uuid.NewString()) // one of an older program has none
 		if err := r.putInfraEnv(w, env, &spec.PullSecret, fresh, before); err != nil {
 			return err
 		}
@@ -116,7 +117,7 @@ func (spec Spec) apply(env *store.InfraEnv) {
 }
 
 func newInfraEnv(w *settle.Work, id string) *store.InfraEnv {
-	return &store.InfraEnv{TokenGeneration: 1, API: wire.InfraEnv{
+	return &store.InfraEnv{TokenGeneration: 1, Birth: uuid.NewString(), API: wire.InfraEnv{
 		ID: id, Kind: wire.InfraEnvKindInfraEnv, Href: "/api/assisted-install/v2/infra-envs/" + id,
 		Type: wire.ImageTypeFullISO, CreatedAt: w.Now, UpdatedAt: w.Now,
 	}}

@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -233,6 +234,11 @@ func (t *tx) insert(line dumpRow) error {
 	if !slices.ContainsFunc(dumped, func(d dumpedTable) bool { return d.name == line.Table }) {
 		return fmt.Errorf("the backup has a table %q, which this program does not know", line.Table)
 	}
+	if line.Table == "infra_envs" {
+		if err := rebirth(line.Row); err != nil {
+			return err
+		}
+	}
 	names, places, values := "", "", []any(nil)
 	for name, value := range line.Row {
 		if !isColumn(name) {
@@ -256,6 +262,23 @@ func (t *tx) insert(line dumpRow) error {
 		numbers = t.dialect.numbers
 	}
 	return t.exec("restore "+line.Table, `INSERT INTO `+line.Table+` (`+names+`) `+numbers+`VALUES (`+places+`)`, values...)
+}
+
+// rebirth gives an infra-env that is put back another [InfraEnv.Birth]: what happened to its
+// hosts since the backup is not in its records, and whoever has seen it can tell.
+func rebirth(row map[string]any) error {
+	text, _ := row["doc"].(string)
+	env := map[string]json.RawMessage{}
+	if err := json.Unmarshal([]byte(text), &env); err != nil {
+		return fmt.Errorf("infra_envs.doc of the backup: %w", err)
+	}
+	if _, born := env["Birth"]; !born {
+		return nil
+	}
+	env["Birth"], _ = json.Marshal(rand.Text()) // a text always can be
+	doc, err := json.Marshal(env)
+	row["doc"] = string(doc)
+	return err
 }
 
 // isColumn reports whether the name can be a column's.

@@ -33,6 +33,9 @@ type InfraEnv struct {
 	PullSecret seal.Text
 	// Registries is registries.conf of its live images; empty leaves it to the hub's site.
 	Registries string `json:",omitempty"`
+	// Birth tells this record from another of the same id: one that was made after the store
+	// was lost, or put back from a backup. It is random, and empty in records of older programs.
+	Birth string `json:",omitempty"`
 }
 
 // HostKey is the key of a host: its id comes from the machine and is unique

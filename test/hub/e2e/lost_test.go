@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,6 +22,7 @@ import (
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/lab"
 )
 
 // lose removes the records of a hub that does not run; its keys stay.
@@ -65,15 +67,22 @@ type site struct {
 	env     *agentv1.InfraEnv
 }
 
+// kube reads and writes the objects of users on an API server.
+func (w *world) kube(p *lab.ControlPlane) client.Client {
+	w.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, agentv1.AddToScheme, hivev1.AddToScheme, hiveextv1.AddToScheme, metal3v1.AddToScheme} {
+		w.Expect(add(scheme)).To(Succeed())
+	}
+	kube, err := client.New(p.Config(), client.Options{Scheme: scheme})
+	w.Expect(err).NotTo(HaveOccurred())
+	return kube
+}
+
 // newSite writes a cluster of one host and its infra-env.
 func (w *world) newSite() *site {
 	w.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, agentv1.AddToScheme, hivev1.AddToScheme, hiveextv1.AddToScheme} {
-		w.Expect(add(scheme)).To(Succeed())
-	}
-	kube, err := client.New(plane.Config(), client.Options{Scheme: scheme})
-	w.Expect(err).NotTo(HaveOccurred())
+	kube := w.kube(plane)
 	meta := metav1.ObjectMeta{Namespace: w.namespace(), Name: "edge"}
 	s := &site{Client: kube}
 	s.cluster = &hivev1.ClusterDeployment{ObjectMeta: meta}
@@ -139,11 +148,13 @@ func TestTheStoreIsLost(t *testing.T) {
 	w.hub.Kill()
 	w.lose()
 	<-time.After(time.Second) // an Agent's age is counted in seconds
+	machine.reboot()          // it asks as soon as there is a hub, before that knows anything
 	w.start(w.hub)
 	w.Eventually(shown, patience, look).Should(And(HavePrefix("installed: "), ContainSubstring("store was lost")))
 	w.until(p, wire.HostStatusInstalled)
 	w.untilOver(p, id)
 	w.Expect(w.host(machine).RequestedHostname).To(Equal(host.RequestedHostname), "its hardware and its name are known again")
+	w.Expect(w.written(host.ID)).To(BeZero(), "who was faster does not matter")
 
 	machine.reboot()
 	w.Eventually(func() (told []string) {

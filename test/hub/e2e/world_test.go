@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 		plane, err = l.StartControlPlane(context.Background(), lab.ControlPlaneOptions{})
 	}
 	if err == nil {
-		err = installCRDs()
+		err = installCRDs(plane)
 	}
 	var other *lab.Lab
 	if err == nil {
@@ -66,7 +66,7 @@ func TestMain(m *testing.M) {
 	postgres.Main(m, func() error { return errors.Join(l.Stop(context.Background()), other.Stop(context.Background())) })
 }
 
-func installCRDs() error {
+func installCRDs(plane *lab.ControlPlane) error {
 	crds, err := config.CRDs()
 	if err != nil {
 		return err

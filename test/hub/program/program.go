@@ -1,9 +1,10 @@
-// Package program runs the hub as it is shipped, `ironflow hub`, as a process of
+// Package program runs the hub as it is shipped, `ironflow hub` or `ironflow run`, as a process of
 // its own over a real kube-apiserver: with TLS and agents' tokens, on addresses
 // that it keeps when it is killed and started again. Its main type is [Hub].
 package program
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,8 @@ type Options struct {
 	Dir string
 	// Name tells hubs of one Dir apart; empty means hub.
 	Name string
+	// Command is what the program is to do: hub, if empty, or run, which drives machines, too.
+	Command string
 	// UserToken opens the REST API for users; empty leaves it closed.
 	UserToken string
 	// Plain serves the API without TLS, too.
@@ -74,7 +77,7 @@ func New(o Options) (*Hub, error) {
 	}
 	h.CA = filepath.Join(h.Data, "tls", "ca.crt")
 	args := append([]string{
-		"hub", "--kubeconfig", o.Kubeconfig, "--data-dir", h.Data, "--hub-addr", addresses[0], "--hub-publish-url", h.URL,
+		cmp.Or(o.Command, "hub"), "--kubeconfig", o.Kubeconfig, "--data-dir", h.Data, "--hub-addr", addresses[0], "--hub-publish-url", h.URL,
 		"--metrics-addr", addresses[1], "--health-addr", addresses[2],
 	}, o.Args...)
 	if o.Plain {
