@@ -206,7 +206,7 @@ func (h *hubParts) closeIgnition() error {
 func (h *hubParts) setup(mgr ctrl.Manager) error {
 	return errors.Join(
 		infraenv.Setup(mgr, h.core, h.live.settings.hubURL),
-		cluster.Setup(mgr, h.core, h.lookup),
+		cluster.Setup(mgr, h.core, h.lookup, h.live.settings.hubURL),
 		agents.Setup(mgr, h.core),
 		agentlabels.Setup(mgr),
 	)
