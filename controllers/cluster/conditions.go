@@ -43,6 +43,8 @@ var (
 	running   = verdict{corev1.ConditionFalse, hiveextv1.ReasonInstallationNotStopped}
 	cancelled = verdict{corev1.ConditionTrue, hiveextv1.ReasonInstallationCancelled}
 	unknown   = verdict{corev1.ConditionUnknown, hiveextv1.ReasonUnknownStatus}
+	// notComputed is in no row: a cluster that somebody else installed has no checks.
+	notComputed = verdict{corev1.ConditionUnknown, hiveextv1.ReasonValidationsUnknown}
 )
 
 // rows has every status of the protocol.
@@ -67,6 +69,10 @@ type known struct {
 	hold bool
 	// runs tells that there are credentials of the cluster, where Hive looks for them.
 	runs bool
+	// agents is what the Agents of the cluster's hosts tell; nil says nothing.
+	agents *headcount
+	// publicURL is where people reach the hub; empty shows no addresses.
+	publicURL string
 }
 
 // hostsOnly is what is said when all hosts are installed, and nothing tells of a cluster.
@@ -84,6 +90,13 @@ func project(status *hiveextv1.AgentClusterInstallStatus, c *wire.Cluster, also 
 	if !there {
 		r = rows[wire.ClusterStatusUnmonitored]
 	}
+	if c.ValidationsInfo == "" && r.validated == passing {
+		r.validated = notComputed
+	}
+	requirements := c.StatusInfo
+	if c.Status == wire.ClusterStatusReady && also.agents != nil {
+		r.requirements, requirements = also.agents.verdict(c.StatusInfo)
+	}
 	if also.hold && c.Status == wire.ClusterStatusReady {
 		r.completed = onHold
 	}
@@ -96,7 +109,7 @@ func project(status *hiveextv1.AgentClusterInstallStatus, c *wire.Cluster, also 
 		verdict
 		message string
 	}{
-		{hiveextv1.ConditionRequirementsMet, r.requirements, c.StatusInfo},
+		{hiveextv1.ConditionRequirementsMet, r.requirements, requirements},
 		{hiveextv1.ConditionValidated, r.validated, c.StatusInfo},
 		{hiveextv1.ConditionCompleted, r.completed, ends},
 		{hiveextv1.ConditionFailed, r.failed, c.StatusInfo},
@@ -107,6 +120,7 @@ func project(status *hiveextv1.AgentClusterInstallStatus, c *wire.Cluster, also 
 		}, now)
 	}
 	found(status, c, now)
+	showAddresses(status, c, also.publicURL)
 	stand(c, also).put(status, now)
 }
 

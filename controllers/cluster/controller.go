@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
@@ -73,6 +74,8 @@ type reconciler struct {
 	secrets secretcache.Reader
 	// releases may be nil: then image sets name releases by their tags.
 	releases *lookup.Desk
+	// publicURL is where people reach the hub.
+	publicURL string
 }
 
 func newReconciler(c client.Client, hub Hub) *reconciler {
@@ -88,10 +91,10 @@ func newReconciler(c client.Client, hub Hub) *reconciler {
 	return r
 }
 
-// Setup registers the controller with the manager. What finds out releases may be nil.
-func Setup(mgr ctrl.Manager, hub Hub, list *lookup.Desk) error {
+// Setup registers the controller with the manager. What finds out releases may be nil. People reach the hub at publicURL.
+func Setup(mgr ctrl.Manager, hub Hub, list *lookup.Desk, publicURL string) error {
 	r := newReconciler(mgr.GetClient(), hub)
-	r.secrets.Live, r.releases = mgr.GetAPIReader(), list
+	r.secrets.Live, r.releases, r.publicURL = mgr.GetAPIReader(), list, publicURL
 	changes := make(chan event.GenericEvent)
 	if err := mgr.Add(feed{hub: hub, reconciler: r, out: changes}); err != nil {
 		return err
@@ -104,7 +107,7 @@ func Setup(mgr ctrl.Manager, hub Hub, list *lookup.Desk) error {
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.installsOfSecret)).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.installsOfSecret), builder.WithPredicates(secretcache.Unlabelled)).
 		WatchesMetadata(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(r.installsOfConfigMap)).
-		Watches(&agentv1.Agent{}, handler.EnqueueRequestsFromMapFunc(r.installsOfAgent), builder.WithPredicates(leaving)).
+		Watches(&agentv1.Agent{}, handler.EnqueueRequestsFromMapFunc(r.installsOfAgent), builder.WithPredicates(predicate.Or(leaving, counting))).
 		WatchesRawSource(source.Channel(changes, &handler.EnqueueRequestForObject{})).
 		Complete(r)
 }
@@ -155,6 +158,7 @@ func (r *reconciler) register(ctx context.Context, aci *hiveextv1.AgentClusterIn
 	cd := &hivev1.ClusterDeployment{}
 	if err := r.Client.Get(ctx, types.NamespacedName{Namespace: aci.Namespace, Name: aci.Spec.ClusterDeploymentRef.Name}, cd); err != nil {
 		if client.IgnoreNotFound(err) == nil {
+			absent(&aci.Status, metav1.Now())
 			return reconcile.WaitFor(lookAgain, "ClusterDeployment %s to be created", aci.Spec.ClusterDeploymentRef.Name)
 		}
 		return err
@@ -168,6 +172,7 @@ func (r *reconciler) register(ctx context.Context, aci *hiveextv1.AgentClusterIn
 	record, err := r.hub.Cluster(ctx, spec.ID, true)
 	switch {
 	case service.IsNotFound(err) && problem != nil:
+		absent(&aci.Status, metav1.Now())
 		return problem // it was never registered
 	case err != nil:
 		return hubError(err)
@@ -191,7 +196,11 @@ func (r *reconciler) follow(ctx context.Context, aci *hiveextv1.AgentClusterInst
 		return err
 	}
 	runs, err := r.credentials(ctx, aci, cd, &record)
-	project(&aci.Status, &record, known{hold: held(aci, cd), runs: runs}, metav1.Now())
+	if err != nil {
+		return err
+	}
+	heads, err := r.heads(ctx, aci, cd, &record)
+	project(&aci.Status, &record, known{hold: held(aci, cd), runs: runs, agents: heads, publicURL: r.publicURL}, metav1.Now())
 	return err
 }
 

@@ -30,7 +30,7 @@ func found(status *hiveextv1.AgentClusterInstallStatus, c *wire.Cluster, now met
 		status.IngressVIPs = append(status.IngressVIPs, string(v.IP))
 	}
 	status.APIVIP, status.IngressVIP = first(status.APIVIPs), first(status.IngressVIPs)
-	status.UserManagedNetworking = c.UserManagedNetworking
+	status.UserManagedNetworking, status.PlatformType = c.UserManagedNetworking, platformOf(c)
 	countHosts(status, c)
 	preparation(status, c, now)
 	if said := operators(c); said != nil {

@@ -9,6 +9,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:resource:path=agentclassifications
 // +kubebuilder:printcolumn:name="Matched",type="integer",JSONPath=".status.matchedCount"
 // +kubebuilder:printcolumn:name="Errors",type="integer",JSONPath=".status.errorCount"
+// +kubebuilder:printcolumn:name="Reason",type="string",JSONPath=".status.conditions[?(@.type==\"QueryErrors\")].reason"
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
 type AgentClassification struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -58,7 +58,9 @@ func (i *installation) ended(before []wire.Host) {
 		}
 		var late wire.Steps // what an agent is told that asks only now
 		path := "/infra-envs/" + i.p.id + "/hosts/" + h.ID + "/instructions"
-		i.Eventually(func() error { return i.call(wire.HeaderAgentToken, i.p.token, http.MethodGet, path, nil, &late) }, patience, look).Should(Succeed())
+		var own hostfile.OwnToken // the infra-env's token opens nothing of a host that has its own
+		i.Expect((hostfile.Dir{Root: a.root}).Read(hostfile.HostToken, &own)).To(Succeed())
+		i.Eventually(func() error { return i.call(wire.HeaderAgentToken, own.Token, http.MethodGet, path, nil, &late) }, patience, look).Should(Succeed())
 		for _, s := range late.Instructions {
 			i.Expect(s.StepType).NotTo(BeElementOf(wire.StepTypeInstall, wire.StepTypeInstallationDiskSpeedCheck), "of "+h.ID)
 		}
