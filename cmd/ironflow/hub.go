@@ -205,8 +205,8 @@ func (h *hubParts) closeIgnition() error {
 // setup registers the controllers of the hub's resources.
 func (h *hubParts) setup(mgr ctrl.Manager) error {
 	return errors.Join(
-		infraenv.Setup(mgr, h.core, h.live.settings.hubURL),
-		cluster.Setup(mgr, h.core, h.lookup),
+		infraenv.Setup(mgr, h.core, h.live.settings.hubURL, h.live.liveSystem),
+		cluster.Setup(mgr, h.core, h.lookup, h.live.settings.hubURL),
 		agents.Setup(mgr, h.core),
 		agentlabels.Setup(mgr),
 	)

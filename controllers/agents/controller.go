@@ -139,6 +139,7 @@ func (r *reconciler) sync(ctx context.Context, agent *agentv1.Agent) error {
 			return &reconcile.Unavailable{What: "the hub's store", Err: err}
 		}
 	}
+	showAddresses(&agent.Status, env.Status.InfraEnvDebugInfo.EventsURL, &record)
 	project(&agent.Status, &record, view.Approved, synced, metav1.Now())
 	if synced != nil {
 		return reconcile.WaitFor(lookAgain, "the hub to take the spec: %v", synced)

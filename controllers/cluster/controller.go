@@ -72,6 +72,8 @@ type reconciler struct {
 	secrets secretcache.Reader
 	// releases may be nil: then image sets name releases by their tags.
 	releases *lookup.Desk
+	// publicURL is how clients reach the hub, empty for nowhere.
+	publicURL string
 }
 
 func newReconciler(c client.Client, hub Hub) *reconciler {
@@ -88,9 +90,9 @@ func newReconciler(c client.Client, hub Hub) *reconciler {
 }
 
 // Setup registers the controller with the manager. What finds out releases may be nil.
-func Setup(mgr ctrl.Manager, hub Hub, list *lookup.Desk) error {
+func Setup(mgr ctrl.Manager, hub Hub, list *lookup.Desk, publicURL string) error {
 	r := newReconciler(mgr.GetClient(), hub)
-	r.secrets.Live, r.releases = mgr.GetAPIReader(), list
+	r.secrets.Live, r.releases, r.publicURL = mgr.GetAPIReader(), list, publicURL
 	changes := make(chan event.GenericEvent)
 	if err := mgr.Add(feed{hub: hub, reconciler: r, out: changes}); err != nil {
 		return err
@@ -184,7 +186,7 @@ func (r *reconciler) follow(ctx context.Context, aci *hiveextv1.AgentClusterInst
 		return err
 	}
 	runs, err := r.credentials(ctx, aci, cd, &record)
-	project(&aci.Status, &record, known{hold: held(aci, cd), runs: runs}, metav1.Now())
+	project(&aci.Status, &record, known{hold: held(aci, cd), runs: runs, publicURL: r.publicURL}, metav1.Now())
 	return err
 }
 
