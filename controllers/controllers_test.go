@@ -43,6 +43,7 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/imagecustomization/media"
+	"github.com/ironflow/ironflow/imagecustomization/network"
 	"github.com/ironflow/ironflow/test/hub/testhub"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/lab/labtest"
@@ -62,6 +63,9 @@ type world struct {
 	kube client.Client
 	hub  *testhub.Hub
 }
+
+// noNmstatectl is a live system of which nothing is known.
+func noNmstatectl(context.Context, string, string) network.Live { return network.Live{} }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
@@ -102,7 +106,7 @@ func (w *world) run(config *rest.Config, scheme *runtime.Scheme) {
 	})
 	w.Expect(err).NotTo(HaveOccurred())
 	for _, failure := range []error{
-		infraenv.Setup(mgr, w.hub, w.hub.URL), cluster.Setup(mgr, w.hub, nil, w.hub.URL), agents.Setup(mgr, w.hub), link.Setup(mgr, w.hub, link.Options{}),
+		infraenv.Setup(mgr, w.hub, w.hub.URL, noNmstatectl), cluster.Setup(mgr, w.hub, nil, w.hub.URL), agents.Setup(mgr, w.hub), link.Setup(mgr, w.hub, link.Options{}),
 		image.Setup(mgr, image.Options{
 			Store: built, Architectures: func() []string { return []string{"x86_64"} }, IPA: ipa, Agent: w.agentConfig,
 		}),

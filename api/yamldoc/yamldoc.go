@@ -96,7 +96,7 @@ func ambiguous(n *yamlv3.Node) error {
 			other = "a text"
 		}
 		if err == nil && other != strconv.FormatInt(one, 10) {
-			return fmt.Errorf("line %d: %s is %d to some readers and %s to others; write it without zeros in front and underscores", n.Line, n.Value, one, other)
+			return fmt.Errorf("line %d: %s is %d to some readers and %s to others; write it without zeros in front and underscores, or in quotes if it is a name", n.Line, n.Value, one, other)
 		}
 	}
 	for _, c := range n.Content {

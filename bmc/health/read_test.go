@@ -14,6 +14,9 @@ import (
 	"github.com/ironflow/ironflow/bmc/quirks"
 )
 
+// boss is a drive at a BOSS card.
+const boss = sys + "/Storage/AHCI.Slot.2-1/Drives/Disk.Direct.0-0:AHCI.Slot.2-1"
+
 const (
 	ok       = v1alpha1.HealthOK
 	warning  = v1alpha1.HealthWarning
@@ -130,6 +133,27 @@ func TestReadFaults(t *testing.T) {
 				"/d/1":             object{"Name": "Disk 1", "MediaType": "HDD", "Status": stat("Enabled", "OK", ""), "PredictedMediaLifeLeftPercent": 0},
 			},
 			rules.Storage, ok, "",
+		},
+		"a drive at a BOSS card": { // check_redfish#165
+			map[string]any{
+				sys + "/Storage/R": object{"Name": "BOSS-S1", "Status": stat("Enabled", "OK", ""), "Drives": []object{link(boss)}},
+				boss:               object{"Name": "SSD 0", "MediaType": "SSD", "Status": stat("Enabled", "OK", ""), "PredictedMediaLifeLeftPercent": 0, "Oem": object{"Dell": object{"DellPhysicalDisk": object{"AvailableSparePercent": nil}}}},
+			},
+			rules.Storage, ok, "",
+		},
+		"one at a newer card, whose spare blocks are known": {
+			map[string]any{
+				sys + "/Storage/R": object{"Name": "BOSS-N1", "Status": stat("Enabled", "OK", ""), "Drives": []object{link(sys + "/Storage/BOSS.SL.12-1/Drives/Disk.Direct.0-0:BOSS.SL.12-1")}},
+				sys + "/Storage/BOSS.SL.12-1/Drives/Disk.Direct.0-0:BOSS.SL.12-1": object{"Name": "SSD 0", "MediaType": "SSD", "Status": stat("Enabled", "OK", ""), "PredictedMediaLifeLeftPercent": 0, "Oem": object{"Dell": object{"DellPhysicalDisk": object{"AvailableSparePercent": 4}}}},
+			},
+			rules.Storage, warning, "SSD 0 has 4 % of its life left",
+		},
+		"one that its iDRAC does not call well": {
+			map[string]any{
+				sys + "/Storage/R": object{"Name": "BOSS-S1", "Status": stat("Enabled", "OK", ""), "Drives": []object{link(boss)}},
+				boss:               object{"Name": "SSD 0", "MediaType": "SSD", "Status": stat("Enabled", "Warning", ""), "PredictedMediaLifeLeftPercent": 0},
+			},
+			rules.Storage, critical, "SSD 0 has no life left",
 		},
 		"a worn one": {
 			map[string]any{

@@ -3,6 +3,7 @@ package health
 import (
 	"strings"
 
+	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/health/rules"
 	"github.com/ironflow/ironflow/bmc/lenient"
 )
@@ -221,6 +222,13 @@ type member struct {
 	FailurePredicted lenient.Bool   `json:"FailurePredicted"`
 	LifeLeft         number         `json:"PredictedMediaLifeLeftPercent"`
 	MediaType        lenient.String `json:"MediaType"`
+	Oem              struct {
+		Dell struct {
+			PhysicalDisk struct {
+				Spare number `json:"AvailableSparePercent"`
+			} `json:"DellPhysicalDisk"`
+		} `json:"Dell"`
+	} `json:"Oem"`
 }
 
 func (m *member) part(domain rules.Domain, kind rules.Kind, path string) rules.Part {
@@ -229,10 +237,23 @@ func (m *member) part(domain rules.Domain, kind rules.Kind, path string) rules.P
 		p.Name = clip(name)
 	}
 	p.FailurePredicted, p.LifeLeft = bool(m.FailurePredicted), value(m.LifeLeft)
-	if strings.EqualFold(string(m.MediaType), "HDD") { // it has no wear, and some BMCs write 0
+	switch {
+	case strings.EqualFold(string(m.MediaType), "HDD"): // it has no wear, and some BMCs write 0
 		p.LifeLeft = nil
+	case p.LifeLeft != nil && *p.LifeLeft == 0 && atBOSS(path) && rules.State(p.Health) == v1alpha1.HealthOK:
+		p.LifeLeft = nil
+		if spare := value(m.Oem.Dell.PhysicalDisk.Spare); spare != nil && *spare > 0 {
+			p.LifeLeft = spare
+		}
 	}
 	return p
+}
+
+// atBOSS tells that a drive is at one of Dell's cards to boot from: its iDRAC writes 0 for
+// drives whose wear it does not know, and calls them well. What is left of their spare
+// blocks it may know.
+func atBOSS(path string) bool {
+	return strings.Contains(path, "AHCI.") || strings.Contains(path, "BOSS.")
 }
 
 // longest is the most that is kept of a text, in bytes.

@@ -206,7 +206,7 @@ func (h *hubParts) closeIgnition() error {
 func (h *hubParts) setup(mgr ctrl.Manager) error {
 	h.core.AskMemory(agents.Memory{Client: mgr.GetClient()})
 	return errors.Join(
-		infraenv.Setup(mgr, h.core, h.live.settings.hubURL),
+		infraenv.Setup(mgr, h.core, h.live.settings.hubURL, h.live.liveSystem),
 		cluster.Setup(mgr, h.core, h.lookup, h.live.settings.hubURL),
 		agents.Setup(mgr, h.core),
 		agentlabels.Setup(mgr),

@@ -35,8 +35,12 @@ func (h hubImages) Opens(ctx context.Context, token string) (string, error) {
 
 // Failed implements hubpaths.Hub: the hub logs its events.
 func (h hubImages) Failed(ctx context.Context, infraEnv string, err error) {
-	if told := h.hub.core.ImageFailed(ctx, infraEnv, err.Error()); told != nil {
-		h.log.Error(err, "cannot make the image of an infra-env", "infraEnv", infraEnv, "untold", told.Error())
+	tell := h.hub.core.ImageFailed
+	if _, made := errors.AsType[*image.LeftOutError](err); made {
+		tell = h.hub.core.NetworksLeftOut
+	}
+	if told := tell(ctx, infraEnv, err.Error()); told != nil {
+		h.log.Error(err, "the image of an infra-env is not as it was asked for", "infraEnv", infraEnv, "untold", told.Error())
 	}
 }
 

@@ -149,6 +149,7 @@ func (r *reconciler) sync(ctx context.Context, agent *agentv1.Agent) error {
 			return &reconcile.Unavailable{What: "the hub's store", Err: err}
 		}
 	}
+	showAddresses(&agent.Status, env.Status.InfraEnvDebugInfo.EventsURL, &record)
 	project(&agent.Status, &record, view.Approved, synced, metav1.Now())
 	if equality.Semantic.DeepEqual(before, &agent.Status) { // it is stored first, which wakes us
 		if err := r.keep(ctx, agent, env, view); err != nil {

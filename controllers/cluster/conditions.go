@@ -81,7 +81,7 @@ const hostsOnly = "The hosts are installed; the hub has no credentials of a clus
 // project shows the record's state on the resource. An unchanged record means
 // an unchanged status.
 func project(status *hiveextv1.AgentClusterInstallStatus, c *wire.Cluster, also known, now metav1.Time) {
-	status.DebugInfo.State, status.DebugInfo.StateInfo = c.Status, c.StatusInfo
+	status.DebugInfo = debugInfo(c, also.publicURL)
 	status.Progress = nil
 	if c.Progress != nil {
 		status.Progress = &hiveextv1.ClusterProgressInfo{TotalPercentage: c.Progress.TotalPercentage}

@@ -16,7 +16,8 @@ import (
 
 // OfInfraEnv is the image that clients of the hub's REST API download: one for all
 // hosts of an infra-env, in which the agent starts by itself. Live is what is known of
-// its live system. Errors wrap [images.ErrBadSpec].
+// its live system. Hosts whose static network nobody can do are what it lacks, as a
+// [LeftOutError]. Errors wrap [images.ErrBadSpec].
 func OfInfraEnv(env wire.InfraEnv, agent ignition.Agent, parts service.ImageParts, live network.Live) (images.Spec, error) {
 	static, err := networkOfAll(env, live)
 	if err != nil {
@@ -32,7 +33,7 @@ func OfInfraEnv(env wire.InfraEnv, agent ignition.Agent, parts service.ImagePart
 	if err != nil {
 		return images.Spec{}, fmt.Errorf("%w: %w", images.ErrBadSpec, err)
 	}
-	return images.Spec{Ignition: config, Kargs: kargs, InitrdFiles: static.files}, nil
+	return images.Spec{Ignition: config, Kargs: kargs, InitrdFiles: static.files, Lacks: static.lacks}, nil
 }
 
 // discovery is the configuration of that image.

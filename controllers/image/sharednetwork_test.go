@@ -2,6 +2,8 @@ package image_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -79,8 +81,9 @@ func TestBondOfTheManual(t *testing.T) {
 // A card that is in no map and whose name no kernel gives: nothing would ever be configured (assisted-service#6305).
 func TestCardWithoutAnAddress(t *testing.T) {
 	g := NewWithT(t)
-	_, err := filesOf(t, `{interfaces: [{name: nic2, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]}`, cardsOf("nic1", "52:54:00:00:00:01"))
-	g.Expect(err).To(HaveOccurred())
+	spec, err := imageOf(t, `{interfaces: [{name: nic2, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]}`, cardsOf("nic1", "52:54:00:00:00:01"), network.Live{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(spec.Lacks).To(MatchError(ContainSubstring("nic2")))
 	files, err := filesOf(t, `{interfaces: [{name: eno2, type: ethernet, state: up, ipv4: {enabled: false}},
 		{name: nic1, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]}`, cardsOf("nic1", "52:54:00:00:00:01"))
 	g.Expect(err).NotTo(HaveOccurred(), "a name of the kernel needs no address (OCPBUGS-34849)")
@@ -111,14 +114,58 @@ func TestAnInfraEnvsHostsWithNmstatectl(t *testing.T) {
 	g := NewWithT(t)
 	const beyond = "{interfaces: [{name: nic1, type: ethernet}, {name: vx, type: vxlan, vxlan: {id: 7, base-iface: nic1, remote: 192.0.2.1}}]}"
 	cards := cardsOf("nic1", "52:54:00:00:00:01")
-	_, err := imageOf(t, beyond, cards, network.Live{Why: "the base image is too old"})
-	g.Expect(err).To(And(MatchError(images.ErrBadSpec), MatchError(ContainSubstring("interfaces[1].type")), MatchError(ContainSubstring("too old"))))
 	spec, err := imageOf(t, beyond, cards, network.Live{Nmstatectl: true})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(spec.InitrdFiles).To(BeEmpty(), "it has DHCP until then")
 	text, err := url.PathUnescape(string(spec.Ignition))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(text).To(And(ContainSubstring("/etc/ironflow/nmstate/host0.cards"), ContainSubstring("vxlan"), ContainSubstring("ironflow-nmstate.service")))
+}
+
+// TestANetworkThatNobodyCanDoIsThatOfOneHost: the image is made for the others, its owner
+// hears of it, and the host's console says so.
+func TestANetworkThatNobodyCanDoIsThatOfOneHost(t *testing.T) {
+	const beyond = "{interfaces: [{name: nic1, type: ethernet}, {name: vx, type: vxlan, vxlan: {id: 7, base-iface: nic1, remote: 192.0.2.1}}]}"
+	const odd = "{interfaces: [{name: nic1, mtu: large}]}"
+	for name, tc := range map[string]struct{ document, why string }{
+		"beyond the live system": {beyond, "interfaces[1].type"},
+		"a mistake":              {odd, "interfaces[0].mtu"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			config, err := json.Marshal([]wire.HostStaticNetworkConfig{
+				{NetworkYaml: tc.document, MACInterfaceMap: cardsOf("nic1", "52:54:00:00:00:01")},
+				{NetworkYaml: "{interfaces: [{name: nic1, ipv4: {enabled: true, dhcp: false, address: [{ip: 192.0.2.7, prefix-length: 24}]}}]}", MACInterfaceMap: cardsOf("nic1", "52:54:00:00:00:02")},
+			})
+			g.Expect(err).NotTo(HaveOccurred())
+			agent := ignition.Agent{URL: "https://hub.example", InfraEnvID: "0ad6d3b0-1111-4222-8333-000000000001", Version: "1", Token: "t"}
+			spec, err := image.OfInfraEnv(wire.InfraEnv{StaticNetworkConfig: string(config)}, agent, service.ImageParts{}, network.Live{Why: "the base image is too old"})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(spec.InitrdFiles).To(And(ContainElement(HaveField("Name", "etc/assisted/network/host0/nic1.nmconnection")), Not(ContainElement(HaveField("Name", ContainSubstring("host1"))))))
+			g.Expect(spec.Lacks).To(MatchError(And(HavePrefix("1 of 2 static networks are left out"), ContainSubstring("static_network_config[0]"), ContainSubstring("52:54:00:00:00:01"), ContainSubstring(tc.why))))
+			_, isThat := errors.AsType[*image.LeftOutError](spec.Lacks)
+			g.Expect(isThat).To(BeTrue())
+			text, err := url.PathUnescape(string(spec.Ignition))
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(text).To(And(ContainSubstring("/etc/ironflow/nmstate/host0.refused"), ContainSubstring("/etc/ironflow/nmstate/host0.cards"), ContainSubstring(tc.why)))
+		})
+	}
+}
+
+// TestManyNetworksThatNobodyCanDoAreAFewWords: they become an event.
+func TestManyNetworksThatNobodyCanDoAreAFewWords(t *testing.T) {
+	g := NewWithT(t)
+	var configs []wire.HostStaticNetworkConfig
+	for n := range 9 {
+		configs = append(configs, wire.HostStaticNetworkConfig{NetworkYaml: "{interfaces: [{name: nic1, mtu: large}]}", MACInterfaceMap: cardsOf("nic1", fmt.Sprintf("52:54:00:00:00:0%d", n))})
+	}
+	config, err := json.Marshal(configs)
+	g.Expect(err).NotTo(HaveOccurred())
+	agent := ignition.Agent{URL: "https://hub.example", InfraEnvID: "0ad6d3b0-1111-4222-8333-000000000001", Version: "1", Token: "t"}
+	spec, err := image.OfInfraEnv(wire.InfraEnv{StaticNetworkConfig: string(config)}, agent, service.ImageParts{}, network.Live{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(spec.InitrdFiles).To(BeEmpty())
+	g.Expect(spec.Lacks).To(MatchError(And(HavePrefix("9 of 9"), ContainSubstring("static_network_config[4]"), Not(ContainSubstring("static_network_config[5]")), HaveSuffix("; and 4 more"))))
 }
 
 func TestAnInfraEnvsHostsHaveTheirNames(t *testing.T) {

@@ -30,7 +30,7 @@ func (w *world) get(address string) string {
 // TestDebugInfoOpens: the addresses in the status open what they name, without anything
 // else, and stay the same.
 func TestDebugInfoOpens(t *testing.T) {
-	w := newWorld(t, pullSecret(goodSecret), network("m0", "52:54:00:00:00:0a", "192.0.2.7"), infraEnv(ofSite))
+	w := newWorld(t, pullSecret(goodSecret), nmstate("m0", "52:54:00:00:00:0a", "192.0.2.7"), infraEnv(ofSite))
 	_, env := w.pass()
 	id, info := hubid.InfraEnv(env), env.Status.InfraEnvDebugInfo
 	w.Expect(w.hub.ImageFailed(t.Context(), id, "no base image fits")).To(Succeed())
@@ -40,7 +40,7 @@ func TestDebugInfoOpens(t *testing.T) {
 	_, again := w.pass()
 	w.Expect(again.ResourceVersion).To(Equal(env.ResourceVersion), "a pass without news writes nothing")
 
-	w.Expect(w.kube.Delete(t.Context(), network("m0", "", ""))).To(Succeed())
+	w.Expect(w.kube.Delete(t.Context(), nmstate("m0", "", ""))).To(Succeed())
 	_, env = w.pass()
 	w.Expect(env.Status.InfraEnvDebugInfo.StaticNetworkDownloadURL).To(BeEmpty(), "there is no static network")
 	w.Expect(env.Status.InfraEnvDebugInfo.EventsURL).To(Equal(info.EventsURL))

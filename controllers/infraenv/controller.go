@@ -28,6 +28,7 @@ import (
 	"github.com/ironflow/ironflow/hub/input"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/imagecustomization/network"
 )
 
 // lookAgain is when a dependency that has no watch is looked at again.
@@ -48,10 +49,15 @@ type reconciler struct {
 	secrets secretcache.Reader
 	// publicURL is how clients reach the hub.
 	publicURL string
+	live      LiveSystem
 }
 
-func newReconciler(c client.Client, hub Hub, publicURL string) *reconciler {
-	r := &reconciler{hub: hub, secrets: secretcache.Reader{Client: c, Live: c}, publicURL: publicURL}
+// LiveSystem says what is known of the live system of an architecture and version, which
+// does what of a network we cannot translate.
+type LiveSystem func(ctx context.Context, arch, version string) network.Live
+
+func newReconciler(c client.Client, hub Hub, publicURL string, live LiveSystem) *reconciler {
+	r := &reconciler{hub: hub, secrets: secretcache.Reader{Client: c, Live: c}, publicURL: publicURL, live: live}
 	r.Reconciler = reconcile.Reconciler[*agentv1.InfraEnv]{
 		Client:    c,
 		New:       func() *agentv1.InfraEnv { return &agentv1.InfraEnv{} },
@@ -64,8 +70,8 @@ func newReconciler(c client.Client, hub Hub, publicURL string) *reconciler {
 }
 
 // Setup registers the controller with the manager. Clients reach the hub at publicURL.
-func Setup(mgr ctrl.Manager, hub Hub, publicURL string) error {
-	r := newReconciler(mgr.GetClient(), hub, publicURL)
+func Setup(mgr ctrl.Manager, hub Hub, publicURL string, live LiveSystem) error {
+	r := newReconciler(mgr.GetClient(), hub, publicURL, live)
 	r.secrets.Live = mgr.GetAPIReader()
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("infraenv").

@@ -1,6 +1,7 @@
 package infraenv
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -23,6 +24,7 @@ import (
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/imagecustomization/network"
 	"github.com/ironflow/ironflow/test/hub/testhub"
 )
 
@@ -43,7 +45,9 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	}
 	kube := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&agentv1.InfraEnv{}).Build()
 	hub := testhub.Start(t, testhub.Options{})
-	return &world{WithT: g, t: t, kube: kube, hub: hub, r: newReconciler(kube, hub, hub.URL)}
+	return &world{WithT: g, t: t, kube: kube, hub: hub, r: newReconciler(kube, hub, hub.URL, func(context.Context, string, string) network.Live {
+		return network.Live{Why: "base image 9 is too old"}
+	})}
 }
 
 var key = types.NamespacedName{Namespace: "site", Name: "edge"}

@@ -1,6 +1,7 @@
 package infraenv
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/hub/staticnetwork"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/imagecustomization/network"
 )
 
 // leftOut marks a pass after which the record is there, but without some of the hosts'
@@ -38,7 +40,7 @@ func (r *reconciler) networks(ctx context.Context, env *agentv1.InfraEnv) (netwo
 	if err != nil {
 		return nil, nil, err
 	}
-	networks, problems := taken(configs)
+	networks, problems := taken(configs, r.live(ctx, cmp.Or(env.Spec.CpuArchitecture, wire.InfraEnvCPUArchitectureX8664), env.Spec.OSImageVersion))
 	switch {
 	case len(problems) > 0:
 		showNetworks(env, agentv1.ReasonNetworksLeftOut, fmt.Sprintf("%d of %d NMStateConfigs are left out, and their hosts boot with DHCP: %s. Next: correct those NMStateConfigs",
@@ -58,19 +60,27 @@ func (r *reconciler) networks(ctx context.Context, env *agentv1.InfraEnv) (netwo
 	return networks, refused, nil
 }
 
-// taken are those networks that can be, and what is wrong with the others.
-func taken(configs []agentv1.NMStateConfig) (networks []wire.HostStaticNetworkConfig, problems []string) {
+// taken are those networks that can be, and what is wrong with the others. One that only
+// the live system lacks the means for stays in the record: another base image may have them.
+func taken(configs []agentv1.NMStateConfig, live network.Live) (networks []wire.HostStaticNetworkConfig, problems []string) {
 	check := staticnetwork.Checker{Document: " spec.config", Map: "spec.interfaces"}
 	for i := range configs {
-		network, err := networkOf(&configs[i])
+		one, err := networkOf(&configs[i])
 		if err == nil {
-			err = check.Add("NMStateConfig "+configs[i].Name, network)
+			err = check.Add("NMStateConfig "+configs[i].Name, one)
 		}
 		if err != nil {
 			problems = append(problems, err.Error())
 			continue
 		}
-		networks = append(networks, network)
+		networks = append(networks, one)
+		var cards []network.Card
+		for _, card := range one.MACInterfaceMap {
+			cards = append(cards, network.Card{Name: card.LogicalNICName, Address: card.MACAddress})
+		}
+		if _, err := live.TranslateLogical([]byte(one.NetworkYaml), cards); err != nil {
+			problems = append(problems, fmt.Sprintf("NMStateConfig %s spec.config: %s", configs[i].Name, strings.ReplaceAll(err.Error(), "\n", "; ")))
+		}
 	}
 	return networks, problems
 }

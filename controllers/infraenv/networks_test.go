@@ -1,6 +1,7 @@
 package infraenv
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -13,10 +14,11 @@ import (
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/imagecustomization/network"
 )
 
-// network is an NMStateConfig of the site "edge" with the address for the card.
-func network(name, mac, address string, change ...func(*agentv1.NMStateConfig)) *agentv1.NMStateConfig {
+// nmstate is an NMStateConfig of the site "edge" with the address for the card.
+func nmstate(name, mac, address string, change ...func(*agentv1.NMStateConfig)) *agentv1.NMStateConfig {
 	c := &agentv1.NMStateConfig{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: name, Labels: map[string]string{"site": "edge"}}}
 	c.Spec.Interfaces = []agentv1.NMStateInterface{{Name: "nic1", MacAddress: mac}}
 	c.Spec.NetConfig.Raw = []byte(`{"interfaces":[{"name":"nic1","type":"ethernet","state":"up","ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"` + address + `","prefix-length":24}]}}]}`)
@@ -41,11 +43,11 @@ func (w *world) record(env *agentv1.InfraEnv) wire.InfraEnv {
 // They belong into its own image, and its hosts are installed with --copy-network instead
 // of ip=MAC:dhcp (assisted-service#4475).
 func TestTheRecordHasTheStaticNetworks(t *testing.T) {
-	elsewhere := network("m0", "52:54:00:00:00:09", "198.51.100.9")
+	elsewhere := nmstate("m0", "52:54:00:00:00:09", "198.51.100.9")
 	elsewhere.Namespace = "other"
 	w := newWorld(t, pullSecret(goodSecret), elsewhere,
-		network("m1", "52:54:00:00:00:02", "192.0.2.8"), network("m0", "52:54:00:00:00:01", "192.0.2.7"),
-		network("m2", "52:54:00:00:00:03", "198.51.100.1", func(c *agentv1.NMStateConfig) { c.Labels["site"] = "core" }),
+		nmstate("m1", "52:54:00:00:00:02", "192.0.2.8"), nmstate("m0", "52:54:00:00:00:01", "192.0.2.7"),
+		nmstate("m2", "52:54:00:00:00:03", "198.51.100.1", func(c *agentv1.NMStateConfig) { c.Labels["site"] = "core" }),
 		infraEnv(ofSite, func(e *agentv1.InfraEnv) { e.Spec.NetworkDiscoveryDelaySeconds = new(int64(20)) }))
 	_, env := w.pass()
 	record := w.record(env)
@@ -57,7 +59,7 @@ func TestTheRecordHasTheStaticNetworks(t *testing.T) {
 	w.Expect(record.NetworkDiscoveryDelaySeconds).To(HaveValue(BeEquivalentTo(20)))
 	w.Expect(imageCreated(env).Status).To(Equal(corev1.ConditionTrue))
 
-	w.Expect(w.kube.Delete(t.Context(), network("m1", "", ""))).To(Succeed())
+	w.Expect(w.kube.Delete(t.Context(), nmstate("m1", "", ""))).To(Succeed())
 	_, env = w.pass()
 	w.Expect(w.record(env).StaticNetworkConfig).NotTo(ContainSubstring("192.0.2.8"), "it is gone")
 	env.Spec.NMStateConfigLabelSelector, env.Spec.NetworkDiscoveryDelaySeconds = metav1.LabelSelector{}, nil
@@ -82,7 +84,7 @@ func TestANetworkThatCannotBeIsLeftOut(t *testing.T) {
 		"a document that is odd": {func(c *agentv1.NMStateConfig) { c.Spec.NetConfig.Raw = []byte(`[]`) }, "NMStateConfig m1 spec.config: "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, pullSecret(goodSecret), network("m0", "52:54:00:00:00:0a", "192.0.2.7"), network("m1", "52:54:00:00:00:02", "192.0.2.8", tc.change), infraEnv(ofSite))
+			w := newWorld(t, pullSecret(goodSecret), nmstate("m0", "52:54:00:00:00:0a", "192.0.2.7"), nmstate("m1", "52:54:00:00:00:02", "192.0.2.8", tc.change), infraEnv(ofSite))
 			_, env := w.pass()
 			w.Expect(w.record(env).StaticNetworkConfig).To(And(ContainSubstring("192.0.2.7"), Not(ContainSubstring("192.0.2.8"))))
 			w.Expect(imageCreated(env)).To(And(HaveField("Status", corev1.ConditionTrue), HaveField("Reason", agentv1.ReasonImageCreated), HaveField("Message", ContainSubstring(tc.want))))
@@ -94,6 +96,24 @@ func TestANetworkThatCannotBeIsLeftOut(t *testing.T) {
 	}
 }
 
+// TestANetworkThatTheLiveSystemCannotDo stays in the record, since another base image may
+// have what it needs, and is named with the ways out.
+func TestANetworkThatTheLiveSystemCannotDo(t *testing.T) {
+	beyond := nmstate("m1", "52:54:00:00:00:02", "192.0.2.8", func(c *agentv1.NMStateConfig) {
+		c.Spec.NetConfig.Raw = []byte(`{"interfaces":[{"name":"nic1"},{"name":"vx","type":"vxlan","vxlan":{"id":7,"base-iface":"nic1","remote":"192.0.2.1"}}]}`)
+	})
+	w := newWorld(t, pullSecret(goodSecret), nmstate("m0", "52:54:00:00:00:0a", "192.0.2.7"), beyond, infraEnv(ofSite))
+	_, env := w.pass()
+	w.Expect(w.record(env).StaticNetworkConfig).To(And(ContainSubstring("192.0.2.7"), ContainSubstring("vxlan")))
+	w.Expect(imageCreated(env)).To(And(HaveField("Status", corev1.ConditionTrue), HaveField("Message", ContainSubstring("NMStateConfig m1 spec.config"))))
+	w.Expect(staticNetworks(env)).To(HaveValue(And(HaveField("Status", corev1.ConditionFalse), HaveField("Reason", agentv1.ReasonNetworksLeftOut), HaveField("Message", And(
+		ContainSubstring("1 of 2 NMStateConfigs"), ContainSubstring("NMStateConfig m1 spec.config"), ContainSubstring("interfaces[1].type"), ContainSubstring("base image 9 is too old"), Not(ContainSubstring("m0")))))))
+
+	w.r.live = func(context.Context, string, string) network.Live { return network.Live{Nmstatectl: true} }
+	_, env = w.pass()
+	w.Expect(staticNetworks(env)).To(HaveValue(HaveField("Status", corev1.ConditionTrue)))
+}
+
 func staticNetworks(env *agentv1.InfraEnv) *agentv1.Condition {
 	return agentv1.FindCondition(env.Status.Conditions, agentv1.ConditionStaticNetworks)
 }
@@ -101,11 +121,11 @@ func staticNetworks(env *agentv1.InfraEnv) *agentv1.Condition {
 // TestWhetherHostsGetTheirNetworksIsACondition: whoever reads the InfraEnv sees it without
 // reading messages of a condition that says something else.
 func TestWhetherHostsGetTheirNetworksIsACondition(t *testing.T) {
-	w := newWorld(t, pullSecret(goodSecret), network("m0", "52:54:00:00:00:0a", "192.0.2.7"), infraEnv(ofSite))
+	w := newWorld(t, pullSecret(goodSecret), nmstate("m0", "52:54:00:00:00:0a", "192.0.2.7"), infraEnv(ofSite))
 	_, env := w.pass()
 	w.Expect(staticNetworks(env)).To(HaveValue(And(HaveField("Status", corev1.ConditionTrue), HaveField("Reason", agentv1.ReasonNetworksTaken), HaveField("Message", HavePrefix("1 NMStateConfig is in the record of this environment")))))
 
-	bad := network("m1", "52:54:00:00:00:0A", "192.0.2.8")
+	bad := nmstate("m1", "52:54:00:00:00:0A", "192.0.2.8")
 	w.Expect(w.kube.Create(t.Context(), bad)).To(Succeed())
 	_, env = w.pass()
 	w.Expect(staticNetworks(env)).To(HaveValue(HaveField("Status", corev1.ConditionFalse)))
@@ -131,7 +151,7 @@ func TestWhetherHostsGetTheirNetworksIsACondition(t *testing.T) {
 func TestManyNetworksThatCannotBeAreAFewWords(t *testing.T) {
 	objects := []client.Object{pullSecret(goodSecret), infraEnv(ofSite)}
 	for n := range 9 {
-		objects = append(objects, network(fmt.Sprintf("m%d", n), "52:54:00:00:00:0a", "192.0.2.7"))
+		objects = append(objects, nmstate(fmt.Sprintf("m%d", n), "52:54:00:00:00:0a", "192.0.2.7"))
 	}
 	w := newWorld(t, objects...)
 	_, env := w.pass()
@@ -148,10 +168,10 @@ func TestASelectorThatNobodyUnderstands(t *testing.T) {
 
 func TestNetworksWakeTheirEnvironments(t *testing.T) {
 	w := newWorld(t, infraEnv(ofSite))
-	w.Expect(w.r.envsOfNetwork(t.Context(), network("m0", "", ""))).To(ConsistOf(ctrlreconcile.Request{NamespacedName: key}))
-	other := network("m0", "", "", func(c *agentv1.NMStateConfig) { c.Labels = nil })
+	w.Expect(w.r.envsOfNetwork(t.Context(), nmstate("m0", "", ""))).To(ConsistOf(ctrlreconcile.Request{NamespacedName: key}))
+	other := nmstate("m0", "", "", func(c *agentv1.NMStateConfig) { c.Labels = nil })
 	w.Expect(w.r.envsOfNetwork(t.Context(), other)).To(BeEmpty())
-	other = network("m0", "", "")
+	other = nmstate("m0", "", "")
 	other.Namespace = "other"
 	w.Expect(w.r.envsOfNetwork(t.Context(), other)).To(BeEmpty())
 }

@@ -33,7 +33,7 @@ func API(public string) string { return strings.TrimSuffix(public, "/") + protoc
 
 // Events lists the infra-env's events.
 func (e InfraEnv) Events() string {
-	return e.API + "/events?" + e.query(url.Values{"infra_env_id": {e.ID}})
+	return e.API + eventsPath + e.query(url.Values{"infra_env_id": {e.ID}})
 }
 
 // File is one of the infra-env's files; more is what the query says beside its name.

@@ -21,3 +21,16 @@ func TestAddresses(t *testing.T) {
 	g.Expect(closed.File(envurl.Script, kind)).To(HaveSuffix("/downloads/files?api_key=a%26b&file_name=ipxe-script&ipxe_script_type=boot-order-control"))
 	g.Expect(kind).To(HaveLen(1), "it is the caller's")
 }
+
+// TestAddressesWithoutAToken: what leads to one host or cluster opens nothing.
+func TestAddressesWithoutAToken(t *testing.T) {
+	g := NewWithT(t)
+	const api = "https://hub.example:8443/api/assisted-install/v2"
+	events := envurl.InfraEnv{API: api, ID: "7f", Token: "secret"}.Events()
+	g.Expect(envurl.APIOf(events)).To(Equal(api))
+	g.Expect(envurl.APIOf("")).To(BeEmpty())
+	g.Expect(envurl.HostEvents(api, "7f", "h1")).To(Equal(api + "/events?host_id=h1&infra_env_id=7f"))
+	g.Expect(envurl.ClusterEvents(api, "c1")).To(Equal(api + "/events?cluster_id=c1"))
+	g.Expect(envurl.Logs(api, "c1", "")).To(Equal(api + "/clusters/c1/logs"))
+	g.Expect(envurl.Logs(api, "c1", "h1")).To(Equal(api + "/clusters/c1/logs?host_id=h1&logs_type=host"))
+}

@@ -105,6 +105,18 @@ func (r *Registry) shown(env *store.InfraEnv) wire.InfraEnv {
 	return out
 }
 
+// NetworksLeftOut puts on an infra-env's timeline which static networks of its hosts its
+// live image is made without.
+func (r *Registry) NetworksLeftOut(ctx context.Context, infraEnvID, which string) error {
+	return r.units.Update(ctx, func(w *settle.Work) error {
+		env, err := w.Env(infraEnvID)
+		if err != nil {
+			return err
+		}
+		return w.EnvEvent(env, "infra_env_networks_left_out", wire.EventSeverityWarning, "the live image is made, but "+which, unit.Props{"networks": which})
+	})
+}
+
 // ImageFailed puts on an infra-env's timeline why its live image cannot be made.
 // The reason must not hold secrets.
 func (r *Registry) ImageFailed(ctx context.Context, infraEnvID, reason string) error {

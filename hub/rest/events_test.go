@@ -78,6 +78,7 @@ var timelineEvents = []struct{ name, severity, when, test string }{
 	{"image_status_updated", "info, warning", "the host tried to pull an image", "TestEveryValidationPasses"},
 	{"infra_env_deregister_failed", "error", "an infra-env was to be removed, and cannot be", "TestRefusalsAreToldOf"},
 	{"infra_env_deregistered", "info", "the infra-env was removed", "TestLifeOverHTTP"},
+	{"infra_env_networks_left_out", "warning", "the live image of an infra-env is made without the static networks of some hosts, which nobody can do", "TestEventsOfTrouble"},
 	{"infra_env_registered", "info", "the infra-env was made", "TestLifeOverHTTP"},
 	{"infra_env_tokens_revoked", "warning", "somebody revoked the tokens of the infra-env's agents", "TestRevokedTokenOpensNothing"},
 	{"install_config_applied", "info", "the install-config of the cluster was overridden", "TestInstallConfig"},
@@ -192,6 +193,8 @@ func TestEventsOfTrouble(t *testing.T) {
 
 	g.Expect(hub.ImageFailed(t.Context(), env, "no base medium")).To(Succeed())
 	expect("generate_image_fetch_failed", "no base medium")
+	g.Expect(hub.NetworksLeftOut(t.Context(), env, "1 of 2 static networks are left out")).To(Succeed())
+	expect("infra_env_networks_left_out", "the live image is made, but 1 of 2")
 	_, err := hub.EnsureCluster(t.Context(), service.ClusterSpec{ID: uuid.NewString(), Name: "lost", Masters: 1, Was: wire.ClusterStatusInstalled})
 	g.Expect(err).NotTo(HaveOccurred())
 	expect("cluster_recovered", "store was lost")

@@ -13,6 +13,20 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/images"
 )
 
+// What an image is made without is said once to whoever runs the hub, and the image is
+// there all the same.
+func TestTheHubIsToldWhatAnImageLacks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hub{lacks: errors.New("1 of 2 static networks are left out")}
+		s := newShelf(t, h)
+		for range 5 {
+			s.ask(older, http.StatusOK)
+			<-time.After(time.Minute)
+		}
+		s.Expect(h.failures).To(ConsistOf(env + ": 1 of 2 static networks are left out"))
+	})
+}
+
 // A BMC only sees a status code, and asks again and again: why there is no image
 // is said once to whoever runs the hub.
 func TestTheHubIsToldWhyThereIsNoImage(t *testing.T) {

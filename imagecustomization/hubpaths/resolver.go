@@ -29,8 +29,8 @@ type Hub interface {
 	// Spec describes the image for the hosts of an infra-env; format, architecture
 	// and key are filled in by the caller.
 	Spec(ctx context.Context, infraEnv string) (images.Spec, error)
-	// Failed is told why there is no image for the hosts of an infra-env; once for
-	// each reason, however often a BMC asks.
+	// Failed is told why there is no image for the hosts of an infra-env, or what the
+	// one that there is lacks; once for each reason, however often a BMC asks.
 	Failed(ctx context.Context, infraEnv string, err error)
 }
 
@@ -166,12 +166,16 @@ func (r *Resolver) find(ctx context.Context, q request) (found answer, keep bool
 	key := q.key()
 	r.wanted(q.infraEnv, key)
 	var built images.Built
+	lacks := spec.Lacks
 	if err == nil {
 		spec.Key, spec.UID, spec.Arch, spec.Version, spec.Format = key, q.infraEnv, q.arch, q.version, q.format
 		spec.Kind = images.InfraEnvImage
 		built, err = r.store.Put(ctx, spec)
 	}
-	r.report(ctx, q.infraEnv, key, err)
+	if err != nil {
+		lacks = err
+	}
+	r.report(ctx, q.infraEnv, key, lacks)
 	if q.addrSize {
 		built.URL = built.AddrSizeURL
 	}

@@ -39,6 +39,8 @@ type hub struct {
 	// broken is why there is no image; failures is what the hub was told.
 	broken   error
 	failures []string
+	// lacks is what the image is made without.
+	lacks error
 }
 
 func (h *hub) Failed(_ context.Context, infraEnv string, err error) {
@@ -65,7 +67,7 @@ func (h *hub) Spec(_ context.Context, infraEnv string) (images.Spec, error) {
 	if h.broken != nil {
 		return images.Spec{}, h.broken
 	}
-	return images.Spec{Ignition: []byte(`{"of":"` + infraEnv + h.change + `"}`)}, nil
+	return images.Spec{Ignition: []byte(`{"of":"` + infraEnv + h.change + `"}`), Lacks: h.lacks}, nil
 }
 
 // serve starts an image server over the fixtures of two architectures.

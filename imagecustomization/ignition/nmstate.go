@@ -15,6 +15,9 @@ type Nmstate struct {
 	Document string
 	// Hostname is the name of that machine; empty for none.
 	Hostname string
+	// Refused says why that machine has none of its network, for its console; empty for
+	// nothing.
+	Refused string
 }
 
 //go:embed nmstate.sh
@@ -57,6 +60,9 @@ func (c HostConfig) nmstate(l *layer) {
 		}
 		if one.Hostname != "" {
 			l.file(name+".hostname", 0o644, one.Hostname+"\n")
+		}
+		if one.Refused != "" {
+			l.file(name+".refused", 0o600, one.Refused+"\n")
 		}
 		if len(one.Cards) > 0 {
 			l.file(name+".cards", 0o600, strings.Join(one.Cards, "\n")+"\n")

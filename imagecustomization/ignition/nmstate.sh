@@ -45,6 +45,11 @@ for name in "$documents"/*.hostname; do
         hostnamectl set-hostname "$(< "$name")"
     fi
 done
+for refused in "$documents"/*.refused; do
+    if [ -e "$refused" ] && mine "${refused%.refused}.cards"; then
+        fail "$(< "$refused")"
+    fi
+done
 for document in "$documents"/*.yml; do
     if [ -e "$document" ] && mine "${document%.yml}.cards"; then
         command -v nmstatectl > /dev/null ||

@@ -25,12 +25,14 @@ func TestTheScriptThatRunsNmstatectl(t *testing.T) {
 		applied string
 		issue   string
 		named   bool
+		refused string // why the machine with one of its cards has no network
 	}{
-		"one of its cards":    {asked, []string{"00:00:00:00:00:00", "52:54:00:00:00:0a"}, "apply all.yml\napply mine.yml\n", "", true},
-		"none of its cards":   {asked, []string{"52:54:00:00:00:0b"}, "apply all.yml\n", "", false},
-		"the card comes late": {asked + "[ $(wc -l < \"$ASKED\") -gt 2 ]\n", nil, "apply all.yml\napply all.yml\napply all.yml\n", "", false},
-		"refused":             {asked + "exit 1\n", nil, "apply all.yml\napply all.yml\napply all.yml\napply all.yml\napply all.yml\napply all.yml\n", "nmstatectl refused", false},
-		"no nmstatectl":       {"", nil, "", "this live system has no nmstatectl", false},
+		"one of its cards":    {asked, []string{"00:00:00:00:00:00", "52:54:00:00:00:0a"}, "apply all.yml\napply mine.yml\n", "", true, ""},
+		"left out":            {asked, []string{"52:54:00:00:00:0a"}, "", "interfaces[0].mtu: no number", true, "interfaces[0].mtu: no number"},
+		"none of its cards":   {asked, []string{"52:54:00:00:00:0b"}, "apply all.yml\n", "", false, "of another machine"},
+		"the card comes late": {asked + "[ $(wc -l < \"$ASKED\") -gt 2 ]\n", nil, "apply all.yml\napply all.yml\napply all.yml\n", "", false, ""},
+		"refused":             {asked + "exit 1\n", nil, "apply all.yml\napply all.yml\napply all.yml\napply all.yml\napply all.yml\napply all.yml\n", "nmstatectl refused", false, ""},
+		"no nmstatectl":       {"", nil, "", "this live system has no nmstatectl", false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -44,6 +46,9 @@ func TestTheScriptThatRunsNmstatectl(t *testing.T) {
 			write("documents/all.yml", "{}", 0o600)
 			write("documents/mine.yml", "{}", 0o600)
 			write("documents/mine.cards", "52:54:00:00:00:09\n52:54:00:00:00:0A\n", 0o600)
+			if tc.refused != "" {
+				write("documents/mine.refused", tc.refused+"\n", 0o600)
+			}
 			for i, mac := range tc.cards {
 				write(filepath.Join("net", "eth"+string(rune('0'+i)), "address"), mac+"\n", 0o644)
 			}

@@ -91,6 +91,9 @@ type Spec struct {
 	// Kargs edits the kernel arguments of an ISO. For an initrd the additions
 	// become extra kernel parameters.
 	Kargs overlay.KargsEdit
+	// Lacks says what the image is made without although it was asked for, nil for
+	// nothing. It is no part of the image: whoever made the spec wants it told.
+	Lacks error `json:"-"`
 }
 
 // Built says where an image is.

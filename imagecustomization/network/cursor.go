@@ -88,7 +88,22 @@ func (o *object) strings(key string) []string {
 	return out
 }
 
-// text takes a string or a number as text.
+// names takes a member that is a sequence of names, of which YAML may take some for
+// numbers.
+func (o *object) names(key string) []string {
+	if list, ok := o.m[key].([]any); ok {
+		list = slices.Clone(list)
+		for i, v := range list {
+			if w, ok := v.(written); ok {
+				list[i] = w.text
+			}
+		}
+		o.m[key] = list
+	}
+	return o.strings(key)
+}
+
+// text takes a string, or a number as it is written.
 func (o *object) text(key string) string {
 	v, path, ok := o.take(key)
 	if !ok {
@@ -100,8 +115,8 @@ func (o *object) text(key string) string {
 			o.refuse(path, "must be a single line without control characters")
 		}
 		return v
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
+	case written:
+		return v.text
 	case bool:
 		return strconv.FormatBool(v)
 	}
@@ -123,7 +138,7 @@ func (o *object) name(key string) string {
 func (o *object) remark(key string) {
 	if v, path, ok := o.take(key); ok {
 		switch v.(type) {
-		case string, float64, bool:
+		case string, written, bool:
 		default:
 			o.refuse(path, "want text")
 		}
@@ -175,7 +190,8 @@ func (o *object) number(key string, low, high int) int {
 	if !ok {
 		return absent
 	}
-	f, ok := v.(float64)
+	w, ok := v.(written)
+	f := w.number
 	if s, isText := v.(string); isText {
 		var n int64
 		var err error

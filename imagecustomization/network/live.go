@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"sigs.k8s.io/yaml"
 )
 
 // Live is what is known of the live system that the settings are for.
@@ -60,21 +58,25 @@ func (l Live) why() string {
 }
 
 // identified returns the document with the addresses of the cards in it, by which
-// nmstatectl finds them. Cards that only the map has are added.
+// nmstatectl finds them. Cards that only the map has are added, and names are text.
 func identified(nmstate []byte, cards map[string]string) (string, error) {
-	if len(cards) == 0 {
-		return string(nmstate), nil
-	}
-	document := map[string]any{}
-	if err := yaml.Unmarshal(nmstate, &document); err != nil {
+	top, err := decode(nmstate)
+	if err != nil {
 		return "", err
 	}
-	d := parse(&reader{}, nmstate) // what it lacks was said
+	document, _ := top.(map[string]any)
 	interfaces, _ := document["interfaces"].([]any)
+	if len(cards) == 0 && !slices.ContainsFunc(interfaces, hasNumberForName) {
+		return string(nmstate), nil
+	}
+	d := parse(&reader{}, nmstate) // what it lacks was said
 	below := d.allPorts()
 	r := &reader{}
 	for n, i := range d.interfaces {
 		item, isObject := interfaces[n].(map[string]any)
+		if isObject {
+			item["name"] = i.name
+		}
 		if i.kind == "" {
 			below = append(below, texts(item)...)
 		}
@@ -97,8 +99,16 @@ func identified(nmstate []byte, cards map[string]string) (string, error) {
 		return "", err
 	}
 	document["interfaces"] = interfaces
-	raw, err := json.Marshal(document)
+	raw, err := json.Marshal(named(document, func(text string) bool { return d.find(text) != nil || cards[text] != "" }))
 	return string(raw), err
+}
+
+// hasNumberForName tells whether YAML takes the name of an interface for a number, which
+// nmstatectl would refuse.
+func hasNumberForName(item any) bool {
+	i, _ := item.(map[string]any)
+	_, is := i["name"].(written)
+	return is
 }
 
 // texts are all texts in a value: what an interface that is not translated lies on is among
@@ -107,6 +117,8 @@ func texts(value any) (all []string) {
 	switch v := value.(type) {
 	case string:
 		return []string{v}
+	case written:
+		return []string{v.text}
 	case []any:
 		for _, item := range v {
 			all = append(all, texts(item)...)

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 
+	yamlv3 "go.yaml.in/yaml/v3"
+
 	"github.com/ironflow/ironflow/api/yamldoc"
 )
 
@@ -15,13 +17,21 @@ var kinds = map[string]string{
 
 var macAddress = regexp.MustCompile(`^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$`)
 
-// decode reads YAML or JSON that every reader takes for the same.
+// decode reads YAML or JSON that every reader takes for the same. Its numbers are
+// [written].
 func decode(raw []byte) (any, error) {
 	top, err := yamldoc.Decode(raw)
 	if err != nil {
 		return nil, err
 	}
-	return top, yamldoc.Ambiguous(raw)
+	if err := yamldoc.Ambiguous(raw); err != nil {
+		return nil, err
+	}
+	var document yamlv3.Node
+	if err := yamlv3.Unmarshal(raw, &document); err != nil || len(document.Content) == 0 {
+		return top, err
+	}
+	return asWritten(document.Content[0], top), nil
 }
 
 // parse reads a document; all that is wrong is collected in r.

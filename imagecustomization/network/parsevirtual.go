@@ -46,7 +46,7 @@ func parseVLAN(o *object) vlan {
 func (o *object) ports(key string) []port {
 	var out []port
 	path := o.at(key)
-	for n, name := range o.strings(key) {
+	for n, name := range o.names(key) {
 		out = append(out, port{path: fmt.Sprintf("%s[%d]", path, n), name: name})
 	}
 	return out

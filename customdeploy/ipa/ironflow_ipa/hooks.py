@@ -8,6 +8,7 @@ is missing is told with what is lost.
 from ironic_python_agent import efi_utils
 from ironic_python_agent import errors
 from ironic_python_agent import hardware
+from ironic_python_agent import ironic_api_client
 from ironic_python_agent import tls_utils
 from ironic_python_agent import utils
 from oslo_log import log
@@ -35,6 +36,8 @@ NEEDED = (
      'logs of a failed deployment are those of IPA alone'),
     (hardware.HardwareManager, 'list_network_interfaces',
      'links to the BMC are not left out'),
+    (ironic_api_client.APIClient, 'lookup_node',
+     'an IPA that is killed soon after its start ends the deployment'),
     (tls_utils, 'generate_tls_certificate',
      'a restart of IPA ends the deployment'),
     (utils, 'get_ssl_client_options',

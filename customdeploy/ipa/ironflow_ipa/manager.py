@@ -17,6 +17,7 @@ from ironflow_ipa import hooks
 from ironflow_ipa import host
 from ironflow_ipa import identity
 from ironflow_ipa import logs
+from ironflow_ipa import lookup
 from ironflow_ipa import nics
 from ironflow_ipa import program
 
@@ -50,6 +51,7 @@ class IronflowHardwareManager(hardware.HardwareManager):
     def evaluate_hardware_support(self):
         """Be asked first. An exception would leave the manager out."""
         hooks.check(beat.client_version())
+        lookup.keep_tokens()  # IPA loads its managers before it looks up
         self._fix_hostname()
         return hardware.HardwareSupport.SERVICE_PROVIDER
 
@@ -91,7 +93,7 @@ class IronflowHardwareManager(hardware.HardwareManager):
             beat.after_step(node)
 
     def generate_tls_certificate(self, ip_address):
-        """Keep certificate and token: the look-up was just before this."""
+        """Keep the certificate, and the token, should the look-up not have."""
         try:
             identity.save_token()
             return identity.certificate(ip_address)

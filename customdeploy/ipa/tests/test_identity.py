@@ -53,6 +53,17 @@ def test_a_broken_certificate_is_made_anew(root, generate):
     assert len(generate) == 2
 
 
+def test_a_key_of_another_certificate_is_not_used(root, generate):
+    """IPA was killed between the two files of a certificate."""
+    folder = root / 'run/ironflow/ipa'
+    identity.certificate('192.0.2.7')
+    first = (folder / 'agent.crt').read_text()
+    identity.certificate('192.0.2.8')
+    (folder / 'agent.crt').write_text(first)
+    identity.certificate('192.0.2.7')
+    assert generate == ['192.0.2.7', '192.0.2.8', '192.0.2.7']
+
+
 def test_token_is_kept_for_this_boot(root, client):
     assert kept.load_token() is None
     identity.save_token()

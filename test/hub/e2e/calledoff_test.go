@@ -14,6 +14,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/agent/scenario"
+	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
