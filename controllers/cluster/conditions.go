@@ -120,7 +120,6 @@ func project(status *hiveextv1.AgentClusterInstallStatus, c *wire.Cluster, also 
 		}, now)
 	}
 	found(status, c, now)
-	showAddresses(status, c, also.publicURL)
 	stand(c, also).put(status, now)
 }
 

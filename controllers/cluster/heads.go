@@ -3,8 +3,6 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"net/url"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,7 +14,6 @@ import (
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
-	"github.com/ironflow/ironflow/hub/envurl"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -119,17 +116,4 @@ func platformOf(c *wire.Cluster) hiveextv1.PlatformType {
 		}
 	}
 	return ""
-}
-
-// showAddresses writes where the hub serves the cluster's events and, once there are any, its logs. They open
-// nothing by themselves: whoever reads them has a token of the hub.
-func showAddresses(status *hiveextv1.AgentClusterInstallStatus, c *wire.Cluster, public string) {
-	status.DebugInfo.EventsURL, status.DebugInfo.LogsURL = "", ""
-	if public == "" {
-		return
-	}
-	status.DebugInfo.EventsURL = envurl.API(public) + "/events?" + url.Values{"cluster_id": {c.ID}}.Encode()
-	if slices.Contains([]wire.LogsState{wire.LogsStateCollecting, wire.LogsStateCompleted, wire.LogsStateTimeout}, c.LogsInfo) {
-		status.DebugInfo.LogsURL = envurl.API(public) + "/clusters/" + c.ID + "/logs"
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
-	gomegatypes "github.com/onsi/gomega/types"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -125,31 +124,14 @@ func TestAClusterWithoutARecordSaysSo(t *testing.T) {
 	w.Expect(&aci.Status).To(Equal(before))
 }
 
-// TestWhereToLookFurther: the addresses are the hub's, and the logs' is there once there are any.
-func TestWhereToLookFurther(t *testing.T) {
-	for name, tc := range map[string]struct {
-		record       wire.Cluster
-		public       string
-		events, logs gomegatypes.GomegaMatcher
-		platform     hiveextv1.PlatformType
-	}{
-		"a hub that nobody reaches": {wire.Cluster{ID: "1"}, "", BeEmpty(), BeEmpty(), ""},
-		"no logs": {
-			wire.Cluster{ID: "1", Platform: &wire.Platform{Type: wire.PlatformTypeBaremetal}}, "https://hub.example/",
-			Equal("https://hub.example/api/assisted-install/v2/events?cluster_id=1"), BeEmpty(), "BareMetal",
-		},
-		"logs": {
-			wire.Cluster{ID: "1", LogsInfo: wire.LogsStateCompleted, Platform: &wire.Platform{Type: wire.PlatformTypeNone}}, "https://hub.example",
-			Equal("https://hub.example/api/assisted-install/v2/events?cluster_id=1"), Equal("https://hub.example/api/assisted-install/v2/clusters/1/logs"), "None",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			aci := install()
-			project(&aci.Status, &tc.record, known{publicURL: tc.public}, metav1.Now())
-			g.Expect(aci.Status.DebugInfo.EventsURL).To(tc.events)
-			g.Expect(aci.Status.DebugInfo.LogsURL).To(tc.logs)
-			g.Expect(aci.Status.PlatformType).To(Equal(tc.platform))
-		})
+// TestThePlatformOfTheRecord: it is shown in the words of the kind.
+func TestThePlatformOfTheRecord(t *testing.T) {
+	for kind, want := range map[wire.PlatformType]hiveextv1.PlatformType{wire.PlatformTypeBaremetal: "BareMetal", wire.PlatformTypeNone: "None"} {
+		aci := install()
+		project(&aci.Status, &wire.Cluster{ID: "1", Platform: &wire.Platform{Type: kind}}, known{}, metav1.Now())
+		NewWithT(t).Expect(aci.Status.PlatformType).To(Equal(want))
 	}
+	aci := install()
+	project(&aci.Status, &wire.Cluster{ID: "1"}, known{}, metav1.Now())
+	NewWithT(t).Expect(aci.Status.PlatformType).To(BeEmpty())
 }
