@@ -42,8 +42,9 @@ func key(host string) store.HostKey { return store.HostKey{InfraEnvID: envID, Ho
 type world struct {
 	*service.Hub
 	*WithT
-	t   *testing.T
-	ctx context.Context
+	t       *testing.T
+	ctx     context.Context
+	records store.Store
 }
 
 // start makes a hub without HTTP. spec is the infra-env; nil means single hosts that start approved.
@@ -65,7 +66,7 @@ func start(t *testing.T, o service.Options, spec *service.InfraEnvSpec) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{Hub: hub, WithT: NewWithT(t), t: t, ctx: t.Context()}
+	w := &world{Hub: hub, WithT: NewWithT(t), t: t, ctx: t.Context(), records: s}
 	w.watch()
 	if spec == nil {
 		spec = &service.InfraEnvSpec{SingleHost: true, AutoApprove: true}

@@ -69,6 +69,7 @@ func (u *Units) Update(ctx context.Context, f func(*Work) error) error {
 		if err := w.noteDeadlines(); err != nil {
 			return err
 		}
+		w.dropLeft()
 		w.Stored(func() { u.keep(w) })
 		return w.conclude()
 	})

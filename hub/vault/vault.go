@@ -155,6 +155,11 @@ func (v Vault) PutRouted(clusterID string, config []byte) (store.ClusterFile, er
 	return v.put(clusterID, routed, config)
 }
 
+// HostGone removes the Ignition of a host that has left the cluster.
+func HostGone(clusterID string, key store.HostKey) store.ClusterFile {
+	return store.ClusterFile{ClusterID: clusterID, Name: hostFile(key), Gone: true}
+}
+
 // Gone removes all that was made for a cluster, but for the files that follow.
 func Gone(r *store.Reader, clusterID string, but []store.ClusterFile) ([]store.ClusterFile, error) {
 	names, err := r.ClusterFileNames(clusterID, folder)
