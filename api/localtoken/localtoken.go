@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"time"
 )
 
 // Scheme is what the bearer of a token may do. The names are the protocol's.
@@ -75,8 +76,16 @@ func (Key) GoString() string { return "[key of local tokens]" }
 
 // Token returns the token of the scheme, which does not end: the hub ends with the
 // installation. The same key gives the same token (RFC 6979).
-func (k Key) Token(s Scheme) (string, error) {
-	claims, err := json.Marshal(map[string]string{"auth_scheme": string(s)})
+func (k Key) Token(s Scheme) (string, error) { return k.TokenUntil(s, time.Time{}) }
+
+// TokenUntil returns the token of the scheme that is good until the time; the zero time is
+// for ever.
+func (k Key) TokenUntil(s Scheme, end time.Time) (string, error) {
+	said := map[string]any{"auth_scheme": string(s)}
+	if !end.IsZero() {
+		said["exp"] = end.Unix()
+	}
+	claims, err := json.Marshal(said)
 	if err != nil {
 		return "", err
 	}

@@ -15,13 +15,14 @@ import (
 	"strings"
 
 	"github.com/ironflow/ironflow/agent/hubclient"
+	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// The files of a running cluster.
+// The files of a running cluster, in their folder; the second need not be there.
 const (
-	importConfigFile   = "import-cluster-config.json"
-	workerIgnitionFile = "worker-ignition-endpoint.json"
+	ImportConfigFile   = "import-cluster-config.json"
+	WorkerIgnitionFile = "worker-ignition-endpoint.json"
 )
 
 // ImportCluster makes a cluster that runs known to the hub, so that hosts can be added, and
@@ -32,7 +33,7 @@ func (c *Client) ImportCluster(ctx context.Context) error {
 		required(clusterAPIEnv, s.ClusterAPI, "the name or address of its API")); err != nil {
 		return err
 	}
-	update, err := c.importSettings()
+	update, err := ReadRunning(c.Dir, s.ClusterConfig)
 	if err != nil {
 		return err
 	}
@@ -79,22 +80,22 @@ func has(c *wire.Cluster, u wire.V2ClusterUpdateParams) bool {
 		(u.IgnitionEndpoint == nil || reflect.DeepEqual(u.IgnitionEndpoint, c.IgnitionEndpoint))
 }
 
-// importSettings reads the files of the running cluster.
-func (c *Client) importSettings() (wire.V2ClusterUpdateParams, error) {
+// ReadRunning reads the files of the running cluster, which lie in a folder below dir.
+func ReadRunning(dir hostfile.Dir, folder string) (wire.V2ClusterUpdateParams, error) {
 	var out wire.V2ClusterUpdateParams
 	var config struct {
 		Networking struct {
 			UserManagedNetworking *bool `json:"userManagedNetworking"`
 		} `json:"networking"`
 	}
-	err := c.strictJSON(importConfigFile, &config)
+	err := strictJSON(dir, path.Join(folder, ImportConfigFile), &config)
 	var endpoint wire.IgnitionEndpoint
-	switch missing := c.strictJSON(workerIgnitionFile, &endpoint); {
+	switch missing := strictJSON(dir, path.Join(folder, WorkerIgnitionFile), &endpoint); {
 	case errors.Is(missing, fs.ErrNotExist):
 	case missing != nil:
 		err = errors.Join(err, missing)
 	case wire.Value(endpoint.URL) == "":
-		err = errors.Join(err, fmt.Errorf("%s: url is missing: write where workers get their Ignition, such as https://192.0.2.5:22623/config/worker", workerIgnitionFile))
+		err = errors.Join(err, fmt.Errorf("%s: url is missing: write where workers get their Ignition, such as https://192.0.2.5:22623/config/worker", WorkerIgnitionFile))
 	default:
 		out.IgnitionEndpoint = &endpoint
 	}
@@ -103,9 +104,8 @@ func (c *Client) importSettings() (wire.V2ClusterUpdateParams, error) {
 }
 
 // strictJSON reads a file of one JSON object.
-func (c *Client) strictJSON(name string, into any) error {
-	file := path.Join(c.Settings.ClusterConfig, name)
-	raw, err := os.ReadFile(c.Dir.Path(file))
+func strictJSON(dir hostfile.Dir, file string, into any) error {
+	raw, err := os.ReadFile(dir.Path(file))
 	if err != nil {
 		return fmt.Errorf("file of the running cluster: %w", err)
 	}

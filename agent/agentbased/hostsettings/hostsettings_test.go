@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"os"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -91,6 +93,48 @@ func TestTheNetworkOfThisHost(t *testing.T) {
 	info, err := entries[0].Info()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o600)), "NetworkManager reads no other")
+}
+
+// TestCardsThatComeLate are waited for as long as the settings say, and no longer than they take.
+func TestCardsThatComeLate(t *testing.T) {
+	for name, tc := range map[string]struct {
+		delay       string
+		comes, want time.Duration
+		picked, err string
+	}{
+		"in time":         {"DISCOVERY_DELAY_SECONDS=30\n", 10500 * time.Millisecond, 11 * time.Second, "host0", ""},
+		"too late":        {"DISCOVERY_DELAY_SECONDS=5\n", 10500 * time.Millisecond, 5 * time.Second, "", ""},
+		"no time for it":  {"", 10500 * time.Millisecond, 0, "", ""},
+		"there already":   {"DISCOVERY_DELAY_SECONDS=30\n", 0, 0, "host0", ""},
+		"no number":       {"DISCOVERY_DELAY_SECONDS=soon\n", time.Minute, 0, "", `/etc/assisted/network/discovery.env: DISCOVERY_DELAY_SECONDS is "soon": want a number of seconds`},
+		"a negative time": {"DISCOVERY_DELAY_SECONDS=-1\n", time.Minute, 0, "", "want a number of seconds"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				m := newMachine(t, map[string]string{"lo": "00:00:00:00:00:00"})
+				m.write(t, "/etc/assisted/network/host0/mac_interface.ini", "52:54:00:00:00:0b=eth0\n")
+				if tc.delay != "" {
+					m.write(t, places.NetworkDelay, tc.delay)
+				}
+				if tc.comes == 0 {
+					m.plug("enp1s0", "52:54:00:00:00:0b")
+				} else {
+					late := time.AfterFunc(tc.comes, func() { m.plug("enp1s0", "52:54:00:00:00:0b") })
+					defer late.Stop()
+				}
+				begin := time.Now()
+				picked, err := m.pick(t)
+				if tc.err != "" {
+					g.Expect(err).To(MatchError(ContainSubstring(tc.err)))
+				} else {
+					g.Expect(err).NotTo(HaveOccurred())
+				}
+				g.Expect(picked).To(Equal(tc.picked))
+				g.Expect(time.Since(begin)).To(Equal(tc.want))
+			})
+		})
+	}
 }
 
 func TestAHostWithoutANetworkOfItsOwn(t *testing.T) {

@@ -13,7 +13,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/ironflow/ironflow/agent/agentbased/pause"
 	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -30,7 +32,7 @@ const (
 // PickNetwork copies the keyfiles of the folder that names a card of this host to where
 // NetworkManager looks for them, and returns the folder's name; empty when none does, and
 // the host keeps to DHCP. Cards appear one after the other at a boot: while one is missing,
-// udev is waited for once.
+// udev is waited for once, and then the card, for as long as the settings say.
 func PickNetwork(ctx context.Context, dir hostfile.Dir, commands command.Runner, log *slog.Logger) (string, error) {
 	root, err := os.OpenRoot(dir.Path(places.Networks))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -53,7 +55,7 @@ func PickNetwork(ctx context.Context, dir hostfile.Dir, commands command.Runner,
 		if err := commands.Run(ctx, command.Command{Name: "udevadm", Args: []string{"settle", "--timeout=20"}}); err != nil {
 			log.InfoContext(ctx, "no word of udev that all cards are there", "error", err)
 		}
-		if there, err = cards(dir); err != nil {
+		if there, err = late(ctx, dir, hosts); err != nil {
 			return "", err
 		}
 		host = find(hosts, there)
@@ -66,6 +68,46 @@ func PickNetwork(ctx context.Context, dir hostfile.Dir, commands command.Runner,
 		log.WarnContext(ctx, "cards that the host's network names are not there", "network", host.folder, "missing", missing)
 	}
 	return host.folder, host.copy(dir, root, there)
+}
+
+// late returns the cards once a folder's host has all of its own, or the time is over that
+// the settings give to cards whose drivers or switches take theirs.
+func late(ctx context.Context, dir hostfile.Dir, hosts []host) (map[string]string, error) {
+	delay, err := discoveryDelay(dir)
+	if err != nil {
+		return nil, err
+	}
+	end := time.Now().Add(delay)
+	for {
+		there, err := cards(dir)
+		if err != nil {
+			return nil, err
+		}
+		left := time.Until(end)
+		if h := find(hosts, there); left <= 0 || h != nil && len(h.missing(there)) == 0 {
+			return there, nil
+		}
+		if err := pause.For(ctx, min(left, time.Second)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// discoveryDelay is what the settings say; none without them.
+func discoveryDelay(dir hostfile.Dir) (time.Duration, error) {
+	values, err := places.ReadEnv(dir, places.NetworkDelay)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	text := values[places.DiscoveryDelay]
+	seconds, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %s is %.40q: want a number of seconds", places.NetworkDelay, places.DiscoveryDelay, text)
+	}
+	return time.Duration(seconds) * time.Second, nil
 }
 
 // host is a folder with the network of one host.

@@ -77,11 +77,15 @@ var tokenFiles = []struct {
 
 // LoadIdentity reads the identity of an earlier image in the output folder, or makes one. A
 // cluster whose API is known already gets its certificates with it, and a kubeconfig that is
-// good from now on.
+// good from now on. Tokens of hosts that join a running cluster end: such an image lies about
+// for longer than any installation takes.
 func LoadIdentity(p *Plan, kubernetes Authorities, out string, now time.Time) (Identity, error) {
 	id, err := loadKey(out)
 	if err != nil {
 		return id, err
+	}
+	if p.joins != nil {
+		id.ends = now.Add(p.TokenLifetime)
 	}
 	return p.certify(id, kubernetes, out, now)
 }
@@ -134,7 +138,10 @@ func (p *Plan) access(id Identity) ([]artifact, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := []artifact{bytesOf(IdentityFile, true, key), bytesOf("rendezvousIP", false, []byte(p.Rendezvous.String()+"\n"))}
+	all := []artifact{bytesOf(IdentityFile, true, key)}
+	if p.Rendezvous.IsValid() {
+		all = append(all, bytesOf("rendezvousIP", false, []byte(p.Rendezvous.String()+"\n")))
+	}
 	for _, f := range tokenFiles {
 		token, err := id.Token(f.scheme)
 		if err != nil {

@@ -27,9 +27,9 @@ type api struct {
 }
 
 // api returns nil where nobody knows yet, and for a factory image: the hub makes the
-// certificates then.
+// certificates then. A running cluster has its own.
 func (p *Plan) api() *api {
-	if p.Set == nil {
+	if p.Set == nil || p.joins != nil {
 		return nil
 	}
 	said := p.Set.AgentClusterInstall.Metadata.Annotations

@@ -101,16 +101,18 @@ func (r *reading) release(d *manifests.Draft) {
 	}
 }
 
-// live checks the settings of the live system by the builder that will be given them.
-func (r *reading) live(d *manifests.Draft) {
-	try := func(at manifests.Document, path string, c ignition.HostConfig) {
-		if _, err := ignition.Build(c); err != nil {
-			at.Wrong(path, "cannot be used: %s", cause(err))
-		}
+// try checks a setting of the live system by the builder that will be given it.
+func (r *reading) try(at manifests.Document, path string, c ignition.HostConfig) {
+	if _, err := ignition.Build(c); err != nil {
+		at.Wrong(path, "cannot be used: %s", cause(err))
 	}
+}
+
+// live checks the settings of the live system.
+func (r *reading) live(d *manifests.Draft) {
 	if in := d.Install; in != nil {
-		try(d.InstallAt, "sshKey", ignition.HostConfig{SSHKeys: keys(in.SSHKey)})
-		try(d.InstallAt, "additionalTrustBundle", ignition.HostConfig{CABundle: in.AdditionalTrustBundle})
+		r.try(d.InstallAt, "sshKey", ignition.HostConfig{SSHKeys: keys(in.SSHKey)})
+		r.try(d.InstallAt, "additionalTrustBundle", ignition.HostConfig{CABundle: in.AdditionalTrustBundle})
 		if in.ControlPlane != nil {
 			r.arch(d.InstallAt, "controlPlane.architecture", in.ControlPlane.Architecture)
 		}
@@ -119,7 +121,7 @@ func (r *reading) live(d *manifests.Draft) {
 		}
 	}
 	if in := d.Agent; in != nil {
-		try(d.AgentAt, "additionalNTPSources", ignition.HostConfig{NTPServers: in.AdditionalNTPSources})
+		r.try(d.AgentAt, "additionalNTPSources", ignition.HostConfig{NTPServers: in.AdditionalNTPSources})
 	}
 	if in := d.Set.AgentClusterInstall; in != nil && d.Install == nil {
 		var overrides struct {
@@ -131,12 +133,12 @@ func (r *reading) live(d *manifests.Draft) {
 	}
 	if in := d.Set.InfraEnv; in != nil {
 		at, s := d.InfraEnvAt, in.Spec
-		try(at, "spec.sshAuthorizedKey", ignition.HostConfig{SSHKeys: keys(s.SSHAuthorizedKey)})
-		try(at, "spec.additionalTrustBundle", ignition.HostConfig{CABundle: s.AdditionalTrustBundle})
-		try(at, "spec.additionalNTPSources", ignition.HostConfig{NTPServers: s.AdditionalNTPSources})
-		try(at, "spec.ntpSources", ignition.HostConfig{NTPServers: s.NTPSources})
+		r.try(at, "spec.sshAuthorizedKey", ignition.HostConfig{SSHKeys: keys(s.SSHAuthorizedKey)})
+		r.try(at, "spec.additionalTrustBundle", ignition.HostConfig{CABundle: s.AdditionalTrustBundle})
+		r.try(at, "spec.additionalNTPSources", ignition.HostConfig{NTPServers: s.AdditionalNTPSources})
+		r.try(at, "spec.ntpSources", ignition.HostConfig{NTPServers: s.NTPSources})
 		if json.Valid([]byte(s.IgnitionConfigOverride)) { // otherwise that has been told
-			try(at, "spec.ignitionConfigOverride", ignition.HostConfig{Override: []byte(s.IgnitionConfigOverride)})
+			r.try(at, "spec.ignitionConfigOverride", ignition.HostConfig{Override: []byte(s.IgnitionConfigOverride)})
 		}
 		r.arch(at, "spec.cpuArchitecture", s.CPUArchitecture)
 		r.arguments(at, s.KernelArguments)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ironflow/ironflow/agent/agentbased/client"
 	"github.com/ironflow/ironflow/agent/agentbased/manifests"
 	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/api/localtoken"
@@ -92,8 +93,11 @@ func (p *Plan) imagesEnvironment() map[string]string {
 
 // rendezvousEnvironment is what all hosts wait for.
 func (p *Plan) rendezvousEnvironment(id Identity) (map[string]string, error) {
-	out := map[string]string{
-		places.NodeZeroIP: p.Rendezvous.String(), places.ServiceBaseURL: p.HubURL(), imagesURL: p.url(imagesPort), workflowType: "install",
+	out := map[string]string{workflowType: client.WorkflowAddNodes} // each host finds its own address
+	if p.joins == nil {
+		out = map[string]string{
+			places.NodeZeroIP: p.Rendezvous.String(), places.ServiceBaseURL: p.HubURL(), imagesURL: p.url(imagesPort), workflowType: client.WorkflowInstall,
+		}
 	}
 	for name, scheme := range map[string]localtoken.Scheme{places.UserToken: localtoken.User, places.AgentToken: localtoken.Agent, places.WatcherToken: localtoken.Watcher} {
 		var err error

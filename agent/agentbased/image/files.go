@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -31,7 +33,11 @@ func (p *Plan) settings(id Identity) ([]ignition.Placed, error) {
 	content := map[string]string{
 		places.ServiceSettings + "/assisted-service.env": places.FormatEnv(hub),
 		places.RendezvousHost:                            places.FormatEnv(rendezvous),
-		places.StartCluster:                              places.FormatEnv(p.startEnvironment()),
+	}
+	if p.joins == nil {
+		content[places.StartCluster] = places.FormatEnv(p.startEnvironment())
+	} else {
+		maps.Copy(content, p.joins.settings())
 	}
 	p.added(content)
 	if proxy := p.proxy(); proxy != nil {
@@ -89,6 +95,10 @@ func (p *Plan) networks() map[string]string {
 			cards.WriteString(strings.ToLower(c.Address) + "=" + c.Name + "\n")
 		}
 		out[folder+"mac_interface.ini"] = cards.String()
+	}
+	// Where the initrd has the networks, it has waited for the cards already.
+	if delay := p.discoveryDelay(); len(out) > 0 && delay > 0 && (p.Format == ISO || p.Format == ConfigImage) {
+		out[places.NetworkDelay] = places.FormatEnv(map[string]string{places.DiscoveryDelay: strconv.FormatInt(int64(delay/time.Second), 10)})
 	}
 	return out
 }

@@ -22,9 +22,12 @@ type described struct {
 
 // describeHosts reads the hosts of either form.
 func (r *reading) describeHosts(d *manifests.Draft) {
-	if d.Install != nil || d.Agent != nil {
-		r.hostsOfConfig(d)
-	} else {
+	switch {
+	case d.Nodes != nil:
+		r.hostsOfConfig(d.Nodes.Hosts, d.NodesAt)
+	case d.Agent != nil:
+		r.hostsOfConfig(d.Agent.Hosts, d.AgentAt)
+	case d.Install == nil:
 		r.hostsOfManifests(d)
 	}
 	for i := range r.hosts {
@@ -44,12 +47,9 @@ func (r *reading) describeHosts(d *manifests.Draft) {
 	}
 }
 
-func (r *reading) hostsOfConfig(d *manifests.Draft) {
-	if d.Agent == nil {
-		return
-	}
-	for i, a := range d.Agent.Hosts {
-		h := described{Host: Host{Name: a.Hostname, Hostname: a.Hostname, Role: a.Role, Hints: a.RootDeviceHints}, at: d.AgentAt, path: fmt.Sprintf("hosts[%d].networkConfig", i)}
+func (r *reading) hostsOfConfig(hosts []manifests.AgentHost, at manifests.Document) {
+	for i, a := range hosts {
+		h := described{Host: Host{Name: a.Hostname, Hostname: a.Hostname, Role: a.Role, Hints: a.RootDeviceHints}, at: at, path: fmt.Sprintf("hosts[%d].networkConfig", i)}
 		h.have(a.Interfaces)
 		h.network(r.o.Live, a.NetworkConfig)
 		r.hosts = append(r.hosts, h)

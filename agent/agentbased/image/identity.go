@@ -4,6 +4,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -20,6 +21,8 @@ type Identity struct {
 	tls map[string][]byte
 	// kubeconfig is issued by them.
 	kubeconfig []byte
+	// ends is when the tokens end; zero for never.
+	ends time.Time
 }
 
 // NewIdentity makes one.
@@ -62,4 +65,4 @@ func (i Identity) PublicKey() (string, error) {
 }
 
 // Token is that of the scheme; the same identity gives the same.
-func (i Identity) Token(s localtoken.Scheme) (string, error) { return i.key.Token(s) }
+func (i Identity) Token(s localtoken.Scheme) (string, error) { return i.key.TokenUntil(s, i.ends) }

@@ -8,6 +8,7 @@ package image
 
 import (
 	"net/netip"
+	"time"
 
 	"github.com/ironflow/ironflow/agent/agentbased/manifests"
 	"github.com/ironflow/ironflow/agent/agentbased/units"
@@ -30,6 +31,9 @@ const (
 	ConfigImage Format = "config-image"
 )
 
+// DefaultLifetime is how long tokens of hosts that join a running cluster are good.
+const DefaultLifetime = 48 * time.Hour
+
 // Formats lists them.
 func Formats() []Format { return []Format{ISO, MinimalISO, PXE, ConfigImage} }
 
@@ -37,7 +41,8 @@ func Formats() []Format { return []Format{ISO, MinimalISO, PXE, ConfigImage} }
 type Options struct {
 	// Dir is the folder with the input.
 	Dir string
-	// Workflow is [units.Automated], or [units.Appliance] for a factory image without settings.
+	// Workflow is [units.Automated], [units.Appliance] for a factory image without settings, or
+	// [units.AddNodes] for hosts that join a running cluster.
 	Workflow units.Workflow
 	// Format is empty for what the input asks for.
 	Format Format
@@ -47,6 +52,9 @@ type Options struct {
 	RendezvousIP string
 	// BootArtifactsURL is where the root file system will be served, where no file names it.
 	BootArtifactsURL string
+	// TokenLifetime is how long the tokens of hosts that join a running cluster are good; zero
+	// for [DefaultLifetime].
+	TokenLifetime time.Duration
 	// Arch is the base image's architecture, and Live what is known of its live system; an
 	// empty architecture is any.
 	Arch string
@@ -73,17 +81,24 @@ type Plan struct {
 	// BootArtifactsURL is where the parts of a network boot, or the root file system of a
 	// minimal ISO, are served; without a slash at its end.
 	BootArtifactsURL string
+	// TokenLifetime is how long tokens are good, of hosts that join a running cluster alone.
+	TokenLifetime time.Duration
 
+	// joins is the running cluster that the hosts join; nil for one that is to be.
+	joins *running
 	// registries and caBundle are files of the folder mirror, hub are further settings of the hub.
 	registries, caBundle string
 	hub                  map[string]string
 	kargs                overlay.KargsEdit
 }
 
-// Cluster is the cluster's name with its domain; empty for a factory image.
+// Cluster is the cluster's name with its domain, if that is known; empty for a factory image.
 func (p *Plan) Cluster() string {
-	if p.Set == nil {
+	switch {
+	case p.Set == nil:
 		return ""
+	case p.joins != nil:
+		return p.joins.name
 	}
 	d := p.Set.ClusterDeployment.Spec
 	if d.BaseDomain == "" {

@@ -28,6 +28,10 @@ const (
 	registriesFile = "mirror/registries.conf"
 	caBundleFile   = "mirror/ca-bundle.crt"
 	hubEnvFile     = "hub.env"
+	nodesConfig    = "nodes-config.yaml"
+	addNodesFile   = "add-nodes.env"
+	pullSecretFile = "pull-secret.json" //nolint:gosec // a name
+	clusterFolder  = "clusterconfig"
 )
 
 // maxFile bounds a file beside the manifests.
@@ -75,14 +79,17 @@ func (r *reading) add(file, format string, args ...any) {
 }
 
 func (r *reading) workflow() {
-	if !slices.Contains([]units.Workflow{units.Automated, units.Appliance}, r.o.Workflow) {
-		r.add("--workflow", "is %q: write %s, or %s for a factory image without settings", r.o.Workflow, units.Automated, units.Appliance)
+	if !slices.Contains(units.Workflows(), r.o.Workflow) {
+		r.add("--workflow", "is %q: write %s, %s for a factory image without settings, or %s for hosts that join a running cluster", r.o.Workflow, units.Automated, units.Appliance, units.AddNodes)
 	}
 	if r.o.Format != "" && !slices.Contains(Formats(), r.o.Format) {
 		r.add("--format", "is %q: write one of %s, %s, %s, %s", r.o.Format, ISO, MinimalISO, PXE, ConfigImage)
 	}
 	if err := imagename.Full(r.o.ReleaseImage); r.o.ReleaseImage != "" && err != nil {
 		r.add("--release-image", "cannot be installed: %v", err)
+	}
+	if r.o.TokenLifetime != 0 && r.o.Workflow != units.AddNodes {
+		r.add("--token-lifetime", "is given, and tokens of workflow %s do not end: leave it away", r.o.Workflow)
 	}
 }
 
@@ -106,6 +113,8 @@ func (r *reading) described() ([]manifests.Problem, error) {
 	ztp := r.exists(ztpFolder)
 	more := manifests.Options{Lenient: r.o.Lenient, More: r.check}
 	switch {
+	case r.o.Workflow == units.AddNodes:
+		return r.nodes()
 	case configs && ztp:
 		r.add(ztpFolder, "is there beside %s or %s: keep one form", installConfig, agentConfig)
 		return nil, &manifests.Error{Problems: r.problems}
@@ -144,7 +153,11 @@ func (r *reading) unread(d *manifests.Draft) {
 		return // the pattern is a good one
 	}
 	for _, path := range names {
-		if name := filepath.Base(path); name != installConfig && name != agentConfig {
+		name := filepath.Base(path)
+		switch joins := r.o.Workflow == units.AddNodes; {
+		case joins && name != nodesConfig:
+			d.Unused(manifests.Problem{File: name, Text: fmt.Sprintf("is not read: of hosts that join a running cluster, %s, %s, %s and the folder %s are", nodesConfig, addNodesFile, pullSecretFile, clusterFolder)})
+		case !joins && name != installConfig && name != agentConfig:
 			d.Unused(manifests.Problem{File: name, Text: fmt.Sprintf("is not read: there are %s, %s, and the folders %s, %s and %s", installConfig, agentConfig, ztpFolder, extraFolder, hostFolder)})
 		}
 	}

@@ -95,9 +95,14 @@ func (p *Plan) initrdNetworks() []cpio.Entry {
 		}
 		hosts = append(hosts, one)
 	}
-	var delay time.Duration
-	if d := p.Set.InfraEnv.Spec.NetworkDiscoveryDelay; d != nil {
-		delay = time.Duration(*d) * time.Second
+	return sharednetwork.Entries(hosts, p.discoveryDelay())
+}
+
+// discoveryDelay is how long a live system waits for its cards.
+func (p *Plan) discoveryDelay() time.Duration {
+	d := p.Set.InfraEnv.Spec.NetworkDiscoveryDelay
+	if d == nil {
+		return 0
 	}
-	return sharednetwork.Entries(hosts, delay)
+	return time.Duration(*d) * time.Second
 }

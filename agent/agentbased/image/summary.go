@@ -57,6 +57,8 @@ func (p *Plan) Summary() Summary {
 		h := &p.Hosts[i]
 		one := HostSummary{Name: h.Name, Role: h.Role, MACs: h.MACs, Addresses: []string{}, RootDevice: hints(h.Hints), Network: h.Way(), Rendezvous: h.Rendezvous}
 		switch {
+		case p.joins != nil:
+			one.Role, one.Rendezvous = "worker", true
 		case one.Role == "" && s.Arbiters+s.Workers == 0:
 			one.Role = "master"
 		case one.Role == "":
@@ -117,7 +119,11 @@ func (s Summary) Text(w io.Writer) error {
 		line("settings", "none: they come with a config image")
 		return nil
 	}
-	line("cluster", s.Cluster+": "+s.counts())
+	counts := s.counts()
+	if s.Workflow == units.AddNodes {
+		counts += " that join"
+	}
+	line("cluster", s.Cluster+": "+counts)
 	line("hub", s.HubURL)
 	fmt.Fprintln(w)
 	var rows strings.Builder
@@ -125,7 +131,10 @@ func (s Summary) Text(w io.Writer) error {
 	fmt.Fprintln(table, "HOST\tROLE\tMAC ADDRESSES\tADDRESSES\tROOT DEVICE\tNETWORK\tRENDEZVOUS")
 	for _, h := range s.Hosts {
 		rendezvous := ""
-		if h.Rendezvous {
+		switch {
+		case h.Rendezvous && s.Workflow == units.AddNodes:
+			rendezvous = "hub for itself"
+		case h.Rendezvous:
 			rendezvous = "hub, installed last"
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", h.Name, h.Role, strings.Join(h.MACs, " "), strings.Join(h.Addresses, " "), h.RootDevice, h.Network, rendezvous)

@@ -280,12 +280,19 @@ func (c *configReader) checkAgent() {
 	if c.install.Metadata.Name != "" && in.Metadata.Name != "" && in.Metadata.Name != c.install.Metadata.Name {
 		at.wrong("metadata.name", "is %.80q, and %s has %.80q: write the same", in.Metadata.Name, c.files.InstallConfig, c.install.Metadata.Name)
 	}
-	owners, named, count := map[string]string{}, map[string]int{}, map[string]int{}
-	for i := range in.Hosts {
-		h, path := &in.Hosts[i], fmt.Sprintf("hosts[%d]", i)
-		before := len(c.problems)
+	c.checkCounts(c.checkHosts(at, in.Hosts))
+	c.checkRendezvous()
+}
+
+// checkHosts checks the hosts of a file that people write, and counts them by role.
+func (r *reader) checkHosts(at *place, hosts []AgentHost) (count map[string]int) {
+	owners, named := map[string]string{}, map[string]int{}
+	count = map[string]int{}
+	for i := range hosts {
+		h, path := &hosts[i], fmt.Sprintf("hosts[%d]", i)
+		before := len(r.problems)
 		cards := checkCards(at, path+".interfaces", h.Interfaces, owners, path)
-		if !h.NetworkConfig.IsZero() && len(c.problems) == before {
+		if !h.NetworkConfig.IsZero() && len(r.problems) == before {
 			checkNMState(at, path+".networkConfig", h.NetworkConfig, cards)
 		}
 		at.oneOf(path+".role", h.Role, roles...)
@@ -301,8 +308,7 @@ func (c *configReader) checkAgent() {
 		named[h.Hostname] = i
 		count[h.Role]++
 	}
-	c.checkCounts(count)
-	c.checkRendezvous()
+	return count
 }
 
 // checkCounts compares the hosts that are described with those that are asked for.

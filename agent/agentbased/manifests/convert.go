@@ -46,27 +46,43 @@ func (c *configReader) convert() error {
 	if c.agent.MinimalISO {
 		env.Spec.ImageType = "minimal-iso"
 	}
-	env.Spec.CPUArchitecture = map[string]string{"amd64": "x86_64", "arm64": "aarch64", "ppc64le": "ppc64le", "s390x": "s390x"}[c.install.ControlPlane.Architecture]
-	label := map[string]string{environmentLabel: name}
-	for i := range c.agent.Hosts {
-		h := &c.agent.Hosts[i]
-		c.set.Hosts = append(c.set.Hosts, hostConfig(h, i))
-		if h.NetworkConfig.IsZero() {
-			continue
-		}
-		network := NMStateConfig{Head: head("agent-install.openshift.io/v1beta1", "NMStateConfig", fmt.Sprintf("%s-%d", name, i))}
-		network.Metadata.Labels = label
-		network.Spec.Interfaces, network.Spec.Config = h.Interfaces, h.NetworkConfig
-		c.set.NMStateConfigs = append(c.set.NMStateConfigs, network)
-		env.Spec.NMStateConfigLabelSelector.MatchLabels = label
-	}
+	env.Spec.CPUArchitecture = architectures[c.install.ControlPlane.Architecture]
+	c.describe(env, c.agent.Hosts)
 	if c.files.ReleaseImage != "" {
-		images := &ClusterImageSet{Head: Head{APIVersion: "hive.openshift.io/v1", Kind: "ClusterImageSet", Metadata: Meta{Name: name}}}
-		images.Spec.ReleaseImage = c.files.ReleaseImage
-		c.set.ClusterImageSet, install.Spec.ImageSetRef = images, &Ref{Name: name}
+		c.set.ClusterImageSet, install.Spec.ImageSetRef = imageSet(name, c.files.ReleaseImage), &Ref{Name: name}
 	}
 	c.set.ClusterDeployment, c.set.AgentClusterInstall, c.set.InfraEnv, c.set.PullSecret = deployment, install, env, c.install.PullSecret
 	return nil
+}
+
+// architectures are the hub's names of those that the files have by others.
+var architectures = map[string]string{"amd64": "x86_64", "arm64": "aarch64", "ppc64le": "ppc64le", "s390x": "s390x"}
+
+// imageSet names the release.
+func imageSet(name, release string) *ClusterImageSet {
+	out := &ClusterImageSet{Head: Head{APIVersion: "hive.openshift.io/v1", Kind: "ClusterImageSet", Metadata: Meta{Name: name}}}
+	out.Spec.ReleaseImage = release
+	return out
+}
+
+// describe adds the folders of the hosts, and their networks, which the infra-env selects.
+func (r *reader) describe(env *InfraEnv, hosts []AgentHost) {
+	name := env.Metadata.Name
+	label := map[string]string{environmentLabel: name}
+	for i := range hosts {
+		h := &hosts[i]
+		r.set.Hosts = append(r.set.Hosts, hostConfig(h, i))
+		if h.NetworkConfig.IsZero() {
+			continue
+		}
+		network := NMStateConfig{Head: Head{
+			APIVersion: "agent-install.openshift.io/v1beta1", Kind: "NMStateConfig",
+			Metadata: Meta{Name: fmt.Sprintf("%s-%d", name, i), Namespace: env.Metadata.Namespace, Labels: label},
+		}}
+		network.Spec.Interfaces, network.Spec.Config = h.Interfaces, h.NetworkConfig
+		r.set.NMStateConfigs = append(r.set.NMStateConfigs, network)
+		env.Spec.NMStateConfigLabelSelector.MatchLabels = label
+	}
 }
 
 // hostConfig is the folder of a host: its name, or its number.

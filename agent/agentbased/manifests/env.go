@@ -67,6 +67,9 @@ func (r *reader) checkEnv(e *InfraEnv) {
 	if text := s.IgnitionConfigOverride; text != "" && !json.Valid([]byte(text)) {
 		at.wrong("spec.ignitionConfigOverride", "is no JSON: write Ignition's")
 	}
+	if d := s.NetworkDiscoveryDelay; d != nil && *d < 0 {
+		at.wrong("spec.networkDiscoveryDelaySeconds", "is %d: write how many seconds a host waits for its cards, from 0 on", *d)
+	}
 	if s.PullSecretRef != nil && r.secret != nil && s.PullSecretRef.Name == "" {
 		at.missing("spec.pullSecretRef.name", "the name of the pull secret")
 	}

@@ -11,9 +11,11 @@ type Draft struct {
 	Set     *Set
 	Install *InstallConfig
 	Agent   *AgentConfig
+	// Nodes describes hosts that join a running cluster.
+	Nodes *NodesConfig
 	// Where the parts were read; Networks is in the order of the set's.
-	InstallAt, AgentAt, DeploymentAt, ClusterInstallAt, ImageSetAt, InfraEnvAt Document
-	NetworksAt                                                                 []Document
+	InstallAt, AgentAt, NodesAt, DeploymentAt, ClusterInstallAt, ImageSetAt, InfraEnvAt Document
+	NetworksAt                                                                          []Document
 	// Wanted is how many hosts are asked for, VIPs are the virtual addresses of API and ingress.
 	Wanted Requirements
 	VIPs   []string

@@ -188,5 +188,5 @@ func (p Program) name(a Address) error {
 	}
 	values[places.NodeZeroIP] = a.Addr.String()
 	values[places.ServiceBaseURL] = scheme + "://" + net.JoinHostPort(a.Addr.String(), hubPort) + "/"
-	return places.Write(p.Dir, places.RendezvousHost, []byte(places.FormatEnv(values)), 0o644)
+	return places.Write(p.Dir, places.RendezvousHost, []byte(places.FormatEnv(values)), 0o600) // it has tokens
 }

@@ -174,6 +174,9 @@ func TestAHostThatJoinsARunningCluster(t *testing.T) {
 		values, err := places.ReadEnv(dir, places.RendezvousHost)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(values).To(Equal(map[string]string{"NODE_ZERO_IP": "2001:db8::9", "SERVICE_BASE_URL": "http://[2001:db8::9]:8090/", "AIUI_URL": "http://ui"}))
+		info, err := os.Stat(dir.Path(places.RendezvousHost))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o600)), "tokens are in it")
 		g.Expect(places.Exists(dir, places.NodeZero)).To(BeTrue())
 	})
 }

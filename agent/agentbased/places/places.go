@@ -13,6 +13,8 @@ const (
 	RendezvousHost = Assisted + "/rendezvous-host.env"
 	// AddNodes is an environment file that is there when hosts join a running cluster.
 	AddNodes = Assisted + "/add-nodes.env"
+	// ClusterConfig holds what is known of the running cluster that hosts join.
+	ClusterConfig = Assisted + "/clusterconfig"
 	// NoConfigImage, when it is there, says that no config image is wanted.
 	NoConfigImage = Assisted + "/no-config-image"
 	// PasswordSet, when it is there, says that the appliance has set the password of
@@ -37,6 +39,8 @@ const (
 	ExtraManifests = Assisted + "/extra-manifests"
 	// Networks holds a folder hostN for each host with settings of its network.
 	Networks = Assisted + "/network"
+	// NetworkDelay is an environment file: DISCOVERY_DELAY_SECONDS.
+	NetworkDelay = Networks + "/discovery.env"
 	// Hostnames holds files named after MAC addresses, with names of hosts.
 	Hostnames = Assisted + "/hostnames"
 	// ServiceSettings holds environment files of the hub and its clients.
@@ -68,6 +72,8 @@ const (
 	NodeZeroIP = "NODE_ZERO_IP"
 	// ServiceBaseURL is the hub's.
 	ServiceBaseURL = "SERVICE_BASE_URL"
+	// DiscoveryDelay is how many seconds a host waits for cards that its network names.
+	DiscoveryDelay = "DISCOVERY_DELAY_SECONDS"
 	// UIURL is where people look at the installation; empty for nowhere.
 	UIURL = "AIUI_URL"
 	// BootstrapMAC is the MAC address of the rendezvous host.

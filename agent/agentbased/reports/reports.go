@@ -131,10 +131,14 @@ func (p Program) event(n messages.Note, settings map[string]string) wire.Event {
 	if name := p.Hostname(); name != "" {
 		e.Message = "Host " + name + ": " + n.Text
 	}
+	cluster := settings[places.ClusterID]
+	if places.Exists(p.Dir, places.AddNodes) {
+		cluster = "" // it is what the running cluster calls itself; the hub knows it by another id
+	}
 	for _, id := range []struct {
 		value string
 		to    **string
-	}{{p.HostID(), &e.HostID}, {settings[places.InfraEnvID], &e.InfraEnvID}, {settings[places.ClusterID], &e.ClusterID}} {
+	}{{p.HostID(), &e.HostID}, {settings[places.InfraEnvID], &e.InfraEnvID}, {cluster, &e.ClusterID}} {
 		if id.value != "" {
 			*id.to = new(id.value)
 		}

@@ -96,6 +96,13 @@ func TestTheHubIsToldWhatTheConsoleSays(t *testing.T) {
 		synctest.Wait()
 		g.Expect(h.events).To(HaveLen(3), "a host that cannot register is heard as well")
 		g.Expect(h.events[2].HostID).To(BeNil())
+		h.unknown = false
+		g.Expect(places.Write(dir, places.AddNodes, []byte("CLUSTER_ID=its-own\n"), 0o600)).To(Succeed())
+		console.Show(t.Context(), messages.AddNodeInstalling, "it is ready")
+		<-time.After(time.Minute)
+		synctest.Wait()
+		g.Expect(h.events).To(HaveLen(4))
+		g.Expect(h.events[3].ClusterID).To(BeNil(), "the hub does not know a running cluster by the id that it has there")
 		stop()
 	})
 }

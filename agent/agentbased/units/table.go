@@ -97,7 +97,7 @@ func everywhere() []Unit {
 			Name: networkConfig, Description: "Pick the network of this host",
 			Conditions: []string{places.Networks}, Wants: []string{"network-pre.target"},
 			Before: []string{networkManager, "network-pre.target"}, WantedBy: multiUser,
-			Service: once("TimeoutStartSec=60", run("pre-network-manager-config")),
+			Service: once("TimeoutStartSec=infinity", run("pre-network-manager-config")), // what it waits for is bounded by the settings
 		},
 		{
 			Name: console, Description: "Check that this host reaches the release image, and let a person fix its network",

@@ -30,10 +30,12 @@ import (
 	"github.com/google/uuid"
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/lab/ports"
+	"github.com/ironflow/ironflow/test/netns"
 )
 
 const (
@@ -55,6 +57,10 @@ type site struct {
 	hosts    []string // their folders
 	hub      *process
 	agents   []*process
+	// inside are the hosts' own network namespaces; none where they share this computer's.
+	inside []*netns.Host
+	// client reaches the hub.
+	client *http.Client
 }
 
 // shipped is the path of a program.
@@ -75,7 +81,7 @@ func shipped(t *testing.T, name string) string {
 // newSite makes the image of a number of hosts of the control plane, and boots nothing.
 func newSite(t *testing.T, hosts int) *site {
 	t.Helper()
-	s := &site{WithT: NewWithT(t), T: t, dir: t.TempDir()}
+	s := &site{WithT: NewWithT(t), T: t, dir: t.TempDir(), client: http.DefaultClient}
 	set := &ports.Set{}
 	port, err := set.Free()
 	s.Expect(err).NotTo(HaveOccurred())
@@ -95,7 +101,10 @@ func newSite(t *testing.T, hosts int) *site {
 	return s
 }
 
-func mac(i int) string { return fmt.Sprintf("52:54:00:00:00:%02x", i+1) }
+// macPrefix begins the addresses of the cards that hosts are known by.
+const macPrefix = "52:54:00:00:00:"
+
+func mac(i int) string { return fmt.Sprintf("%s%02x", macPrefix, i+1) }
 
 // makeTokens signs the tokens of the three schemes (RFC 7515, ES256).
 func (s *site) makeTokens() {
@@ -115,10 +124,9 @@ func (s *site) makeTokens() {
 	}
 }
 
-// makeHost makes a host with its part of the image. Node zero is the weakest.
+// makeHost makes a host with its part of the image.
 func (s *site) makeHost(i int) {
-	root := filepath.Join(s.dir, fmt.Sprintf("host%d", i))
-	s.hosts = append(s.hosts, root)
+	root := s.machine(i, []scenario.NIC{{Name: "eno1", MAC: mac(i), IPv4: []string{fmt.Sprintf("198.51.100.%d/24", 10+i)}, Gateway: "198.51.100.1", SpeedMbps: 25000}})
 	var env strings.Builder
 	fmt.Fprintf(&env, "NODE_ZERO_IP=198.51.100.10\nSERVICE_BASE_URL=%s\n", s.url)
 	for _, name := range slices.Sorted(maps.Keys(s.tokens)) {
@@ -127,18 +135,31 @@ func (s *site) makeHost(i int) {
 	s.write(root, "/etc/assisted/rendezvous-host.env", env.String())
 	s.write(root, "/usr/local/share/assisted-service/assisted-service.env",
 		"AUTH_TYPE=agent-installer-local\nEC_PUBLIC_KEY_PEM="+s.public+"\nINFRA_ENV_ID="+infraEnv+"\nDEPLOY_TARGET=onprem\nSTORAGE=filesystem\nINSTALL_INVOKER=agent-installer\n")
-	machine := &scenario.Scenario{
+}
+
+// machine makes the folder of a host that has these cards. Node zero is the weakest.
+func (s *site) machine(i int, cards []scenario.NIC) string {
+	root := filepath.Join(s.dir, fmt.Sprintf("host%d", i))
+	s.hosts = append(s.hosts, root)
+	serial := fmt.Sprintf("SER-%s-%d", s.Name(), i)
+	s.write(root, "/sys/class/dmi/id/board_serial", serial+"\n")
+	s.Expect(hardware(i, serial, cards).Save(filepath.Join(root, "scenario.yaml"))).To(Succeed())
+	return root
+}
+
+// hardware is a machine that pretends to install.
+func hardware(i int, serial string, cards []scenario.NIC) *scenario.Scenario {
+	return &scenario.Scenario{
 		Name: fmt.Sprintf("node-%d", i),
 		Hardware: scenario.Hardware{
-			System:    scenario.System{Manufacturer: "Example", Product: "Box", Serial: fmt.Sprintf("SER-%s-%d", s.Name(), i)},
+			System:    scenario.System{Manufacturer: "Example", Product: "Box", Serial: serial},
 			CPU:       scenario.CPU{Architecture: "x86_64", Model: "Example CPU", Count: 16 + 8*i, MHz: 2400, Flags: []string{"vmx", "sse4_2", "avx2"}},
 			MemoryMiB: 65536,
-			NICs:      []scenario.NIC{{Name: "eno1", MAC: mac(i), IPv4: []string{fmt.Sprintf("198.51.100.%d/24", 10+i)}, Gateway: "198.51.100.1", SpeedMbps: 25000}},
+			NICs:      cards,
 			Disks:     []scenario.Disk{{Name: "nvme0n1", SizeGiB: 960, Type: "NVME", Serial: fmt.Sprintf("N-%d", i), WWN: fmt.Sprintf("eui.%016x", i+1)}},
 		},
 		Install: scenario.Install{DefaultStage: scenario.Duration{Duration: 2 * time.Second}},
 	}
-	s.Expect(machine.Save(filepath.Join(root, "scenario.yaml"))).To(Succeed())
 }
 
 func (s *site) write(root, path, text string) {
@@ -181,7 +202,7 @@ func (s *site) start(root string, env map[string]string, name string, args ...st
 	}
 	p.command.Stdout, p.command.Stderr = io.Writer(p), io.Writer(p)
 	p.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	s.Expect(p.command.Start()).To(Succeed())
+	s.Expect(s.launch(root, p.command.Start)).To(Succeed())
 	go func() {
 		_ = p.command.Wait() // the status says it
 		close(p.ended)
@@ -193,6 +214,14 @@ func (s *site) start(root string, env map[string]string, name string, args ...st
 		}
 	})
 	return p
+}
+
+// launch starts something where the host is; what belongs to no host is beside the first one.
+func (s *site) launch(root string, start func() error) error {
+	if len(s.inside) == 0 {
+		return start()
+	}
+	return s.inside[max(slices.Index(s.hosts, root), 0)].Do(start)
 }
 
 // peak is the most memory that the program has had, in MiB.
@@ -221,16 +250,12 @@ func (s *site) environment(root string, files ...string) map[string]string {
 	s.Helper()
 	all := map[string]string{}
 	for _, file := range files {
-		raw, err := os.ReadFile(filepath.Join(root, file))
+		values, err := places.ReadEnv(hostfile.Dir{Root: root}, file)
 		if os.IsNotExist(err) {
 			continue
 		}
 		s.Expect(err).NotTo(HaveOccurred())
-		for line := range strings.Lines(string(raw)) {
-			if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
-				all[name] = strings.Trim(value, `"'`)
-			}
-		}
+		maps.Copy(all, values)
 	}
 	return all
 }
@@ -240,7 +265,9 @@ func (s *site) startHub() {
 	s.Helper()
 	env := s.environment(s.hosts[0], "/usr/local/share/assisted-service/assisted-service.env", "/etc/assisted/rendezvous-host.env", "/etc/assisted/node0")
 	env["IRONFLOW_DATA_DIR"] = s.data()
-	env["IRONFLOW_HUB_ADDR"] = strings.Trim(strings.TrimPrefix(s.url, "http://"), "/") // hosts of a test share their addresses
+	if len(s.inside) == 0 {
+		env["IRONFLOW_HUB_ADDR"] = strings.Trim(strings.TrimPrefix(s.url, "http://"), "/") // the hosts share their addresses
+	}
 	s.hub = s.start(s.hosts[0], env, "ironflow", "hub", "agent-based")
 	s.Eventually(func() error { return s.get("/clusters", nil) }, patience, look).Should(Succeed(), s.hub.tail)
 }
@@ -252,7 +279,7 @@ func (s *site) oneshot(args ...string) {
 	s.Helper()
 	deadline := time.Now().Add(patience)
 	for {
-		env := s.environment(s.hosts[0], "/usr/local/share/assisted-service/assisted-service.env", "/etc/assisted/rendezvous-host.env", "/etc/assisted/client_config")
+		env := s.environment(s.hosts[0], "/usr/local/share/assisted-service/assisted-service.env", "/etc/assisted/add-nodes.env", "/etc/assisted/rendezvous-host.env", "/etc/assisted/client_config")
 		p := s.start(s.hosts[0], env, "ironflow-agent", args...)
 		select {
 		case <-p.ended:
@@ -296,7 +323,7 @@ func (s *site) ask(header, token, path string, out any) error {
 		return err
 	}
 	r.Header.Set(header, s.tokens[token])
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := s.client.Do(r)
 	if err != nil {
 		return err
 	}
@@ -343,10 +370,15 @@ func (s *site) stages() (map[string]wire.HostStage, error) {
 
 func cardOf(h wire.Host) string {
 	var inventory wire.Inventory
-	if json.Unmarshal([]byte(cmp.Or(h.Inventory, "{}")), &inventory) != nil || len(inventory.Interfaces) == 0 {
+	if json.Unmarshal([]byte(cmp.Or(h.Inventory, "{}")), &inventory) != nil {
 		return h.ID
 	}
-	return inventory.Interfaces[0].MACAddress
+	for _, card := range inventory.Interfaces { // the one that the test knows the host by
+		if strings.HasPrefix(card.MACAddress, macPrefix) {
+			return card.MACAddress
+		}
+	}
+	return h.ID
 }
 
 // reaches waits until the host is at the stage.

@@ -28,6 +28,7 @@ type settings struct {
 	dir, out, base, arch, programs string
 	workflow, format               string
 	release, rendezvous, artifacts string
+	lifetime                       time.Duration
 	lenient, dryRun, json          bool
 
 	kubernetes image.Authorities
@@ -40,7 +41,8 @@ func New(kubernetes image.Authorities) *cobra.Command {
 		Use:   "create --dir DIR [flags]",
 		Short: "Make the image that all hosts of an agent-based installation boot, or the config image of an appliance",
 		Long: "Make the image that all hosts of an agent-based installation boot, or the config image of an appliance.\n\n" +
-			"DIR has install-config.yaml and agent-config.yaml, or the folder cluster-manifests; besides, if wanted, the folders\n" +
+			"DIR has install-config.yaml and agent-config.yaml, or the folder cluster-manifests, or, for hosts that join a running\n" +
+			"cluster, nodes-config.yaml, add-nodes.env, pull-secret.json and the folder clusterconfig; besides, if wanted, the folders\n" +
 			"openshift (extra manifests), hostconfig (folders of hosts, beside cluster-manifests) and mirror (registries.conf,\n" +
 			"ca-bundle.crt), and hub.env (further settings of the hub). All of it is checked before anything is written.",
 		Args: cobra.NoArgs,
@@ -54,11 +56,12 @@ func New(kubernetes image.Authorities) *cobra.Command {
 	flags.StringVar(&s.base, "base-image", "", "live ISO of CoreOS, or a folder of them; not for a config image")
 	flags.StringVar(&s.arch, "arch", "", "architecture of the hosts, where the base images are of several")
 	flags.StringVar(&s.programs, "host-programs", "", "folder with ironflow, ironflow-agent and ironflow-step for the hosts, below folders such as aarch64 for other architectures; empty for the folder of this program")
-	flags.StringVar(&s.workflow, "workflow", string(units.Automated), "automated, or appliance for a factory image whose settings come with a config image")
+	flags.StringVar(&s.workflow, "workflow", string(units.Automated), "automated, appliance for a factory image whose settings come with a config image, or addnodes for hosts that join a running cluster")
 	flags.StringVar(&s.format, "format", "", "iso, minimal-iso, pxe-files or config-image; empty for what the input asks for")
 	flags.StringVar(&s.release, "release-image", "", "release to install, where no manifest names it")
 	flags.StringVar(&s.rendezvous, "rendezvous-ip", "", "address of the host that is the hub, where no file names it; empty for the first static one")
 	flags.StringVar(&s.artifacts, "boot-artifacts-url", "", "URL of the folder that the files of boot-artifacts will be served from, where no file names it")
+	flags.DurationVar(&s.lifetime, "token-lifetime", 0, "how long hosts can join a running cluster by the image; 0 for 48 h, and with other workflows, whose tokens do not end")
 	flags.BoolVar(&s.lenient, "lenient", false, "warn of fields that nothing is done with, instead of refusing them")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "check everything and say what each host will be; write nothing")
 	flags.BoolVar(&s.json, "json", false, "print what each host will be as JSON")
@@ -78,7 +81,7 @@ func (s *settings) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	o := image.Options{
 		Dir: dir, Workflow: units.Workflow(s.workflow), Format: image.Format(s.format),
-		ReleaseImage: s.release, RendezvousIP: s.rendezvous, BootArtifactsURL: s.artifacts, Lenient: s.lenient,
+		ReleaseImage: s.release, RendezvousIP: s.rendezvous, BootArtifactsURL: s.artifacts, TokenLifetime: s.lifetime, Lenient: s.lenient,
 		Live: network.Live{Nmstatectl: true},
 	}
 	medium := s.medium(ctx, &o)
@@ -205,8 +208,11 @@ func (s *settings) next(plan *image.Plan, made []image.Artifact) string {
 		image.ConfigImage: "Attach the config image to each host that runs the appliance",
 	}
 	step := steps[plan.Format]
-	if plan.Set == nil {
+	switch {
+	case plan.Set == nil:
 		return step + "; they wait for a config image of the same release."
+	case plan.Workflow == units.AddNodes:
+		return fmt.Sprintf("%s within %s; each joins cluster %s by itself. Its certificate signing requests there wait for a person:\n  kubectl get csr", step, plan.TokenLifetime, plan.Cluster())
 	}
 	wait := fmt.Sprintf("ironflow agent-image wait-for install-complete --url %s --token-file %s", strings.TrimSuffix(plan.HubURL(), "/"), filepath.Join(s.out, image.WatcherToken))
 	if kubeconfig := filepath.Join(s.out, image.Kubeconfig); slices.ContainsFunc(made, func(a image.Artifact) bool { return a.Name == image.Kubeconfig }) {

@@ -121,6 +121,25 @@ func TestAllThatIsWrongWithTheFlags(t *testing.T) {
 	g.Expect(filepath.Join(dir, "auth")).NotTo(BeADirectory())
 }
 
+// TestAnImageForHostsThatJoin a running cluster: its person is told how long it is good.
+func TestAnImageForHostsThatJoin(t *testing.T) {
+	g := NewWithT(t)
+	_, flags := input(t)
+	dir := t.TempDir()
+	g.Expect(os.CopyFS(dir, os.DirFS("../testdata/nodes"))).To(Succeed())
+	out, told, err := create(t, append(flags, "--dir", dir, "--workflow", "addnodes", "--token-lifetime", "12h")...)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(told).To(BeEmpty())
+	g.Expect(out).To(And(
+		ContainSubstring("cluster     edge: 2 workers that join\n"), ContainSubstring("extra-1  worker "), ContainSubstring("hub for itself"),
+		HaveSuffix("Boot all hosts from the ISO within 12h0m0s; each joins cluster edge by itself. Its certificate signing requests there wait for a person:\n  kubectl get csr\n")))
+	g.Expect(filepath.Join(dir, "agent.x86_64.iso")).To(BeARegularFile())
+	g.Expect(filepath.Join(dir, "rendezvousIP")).NotTo(BeAnExistingFile())
+
+	_, _, err = create(t, append(flags, "--token-lifetime", "12h")...)
+	g.Expect(err).To(MatchError(ContainSubstring("--token-lifetime: is given, and tokens of workflow automated do not end")))
+}
+
 func TestAFactoryImage(t *testing.T) {
 	g := NewWithT(t)
 	dir, flags := input(t)
