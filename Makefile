@@ -12,7 +12,7 @@ LDFLAGS  := -s -w -X github.com/ironflow/ironflow/api/version.release=$(VERSION)
 # A lazier garbage collection: the compiler needs 15 % less time for large packages.
 HASTE    := GOGC=400 GOMEMLIMIT=3GiB
 GOBUILD  := $(HASTE) go build -ldflags '$(LDFLAGS)'
-PROGRAMS := ironflow ironflow-agent ironflow-cluster ironflow-step kubectl-ironflow
+PROGRAMS := ironflow ironflow-agent ironflow-agent-based ironflow-cluster ironflow-step kubectl-ironflow
 GOTEST   := $(BIN)/gotestsum --format pkgname --hide-summary=skipped --
 # Two packages at a time: one compiles while the other waits for its servers. `make lint` runs go vet in full.
 TESTFLAGS ?= -p 2 -vet=off -timeout 25m
@@ -44,7 +44,7 @@ build: prerequisites ## Build all programs into bin/
 lab-programs: prerequisites
 	@bash test/scripts/prerequisites.sh python
 	@echo "building Ironflow (the first time takes about 3 minutes on 2 cores)"
-	@for p in ironflow ironflow-agent ironflow-cluster kubectl-ironflow; do $(GOBUILD) -o $(BIN)/$$p ./cmd/$$p; done
+	@for p in ironflow ironflow-agent ironflow-agent-based ironflow-cluster kubectl-ironflow; do $(GOBUILD) -o $(BIN)/$$p ./cmd/$$p; done
 	@$(GOBUILD) -o $(BIN)/ironflow-lab ./test/cmd/ironflow-lab
 	@$(GOBUILD) -o $(BIN)/lab/ironflow-step ./test/cmd/ironflow-step
 	@ln -sf ../ironflow-agent $(BIN)/lab/ironflow-agent

@@ -9,6 +9,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/agent/program"
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/hostfile"
 )
@@ -21,7 +22,7 @@ func call(t *testing.T, argv ...string) (int, string, string) {
 		t.Setenv(hostfile.RootEnv, t.TempDir())
 	}
 	var out, errs bytes.Buffer
-	code := Main(t.Context(), Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, argv)
+	code := Main(t.Context(), program.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, argv)
 	return code, out.String(), errs.String()
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"io/fs"
 	"maps"
@@ -14,6 +15,8 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/agent/agentbased/programs"
+	"github.com/ironflow/ironflow/agent/program"
 	"github.com/ironflow/ironflow/api/exitcode"
 	"github.com/ironflow/ironflow/test/pages"
 )
@@ -28,7 +31,7 @@ const (
 func TestEveryProgramIsDocumented(t *testing.T) {
 	g := NewWithT(t)
 	page := pages.Read(t, root, "agent.md")
-	for _, p := range Programs() {
+	for _, p := range everyProgram() {
 		g.Expect(page).To(ContainSubstring("| `" + p.Name + "` | " + p.Summary + " |"))
 	}
 	for _, m := range exitcode.Meanings() {
@@ -42,11 +45,22 @@ func TestEveryProgramIsDocumented(t *testing.T) {
 		names = append(names, unquoted(row["program"]))
 	}
 	want := []string{}
-	for _, p := range Programs() {
+	for _, p := range everyProgram() {
 		want = append(want, p.Name)
 	}
 	g.Expect(names).To(ConsistOf(want), "docs/%s, table of programs", reference)
 	g.Expect(pages.Tests(t, root, page)+pages.Tests(t, root, text)).To(BeNumerically(">", 50), "the pages name their tests in the form that is looked for")
+}
+
+// everyProgram are the programs of both binaries that run on hosts: the pages tell of both.
+func everyProgram() []program.Program { return slices.Concat(Programs(), programs.Programs()) }
+
+// help is what the program says when it is asked for help.
+func help(t *testing.T, p program.Program) string {
+	t.Helper()
+	var out bytes.Buffer
+	p.Run(t.Context(), program.Streams{Out: &out, Err: &out}, p.Name, []string{"--help"})
+	return out.String()
 }
 
 // option is a flag as its programs have it.
@@ -71,9 +85,8 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 func options(t *testing.T) map[string]option {
 	t.Helper()
 	users, defaults := map[string][]string{}, map[string]string{}
-	for _, p := range Programs() {
-		_, out, help := call(t, p.Name, "--help")
-		for _, found := range helpLine.FindAllStringSubmatch(out+help, -1) {
+	for _, p := range everyProgram() {
+		for _, found := range helpLine.FindAllStringSubmatch(help(t, p), -1) {
 			name := found[1]
 			users[name] = append(users[name], p.Name)
 			defaults[name] = cmp.Or(strings.Trim(found[4], `"`), map[string]string{"": "false", "int": "0"}[found[2]])
@@ -82,7 +95,7 @@ func options(t *testing.T) map[string]option {
 	all := map[string]option{}
 	for name, programs := range users {
 		list := strings.Join(programs, ", ")
-		if len(programs) == len(Programs()) {
+		if len(programs) == len(everyProgram()) {
 			list = "all"
 		}
 		all[name] = option{list, defaults[name]}
@@ -112,7 +125,7 @@ func TestEveryVariableIsDocumented(t *testing.T) {
 		g.Expect(pages.Tests(t, root, row["shown by"])).NotTo(BeZero(), "%s: no test", row["variable"])
 	}
 	used := slices.Clone(byLibraries)
-	for _, folder := range []string{"agent", "api/hostfile", "cmd/ironflow-agent"} {
+	for _, folder := range []string{"agent", "api/hostfile", "cmd/ironflow-agent", "cmd/ironflow-agent-based"} {
 		used = append(used, variables(t, folder)...)
 	}
 	slices.Sort(documented)

@@ -8,27 +8,29 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/ironflow/ironflow/agent/program"
 )
 
 // imageTools are for the agent's container image, which holds nothing but this
 // binary: a unit that takes the agent out of it calls cp there.
-func imageTools() []Program {
-	return []Program{
-		{"cp", "copy files, for units that take the agent out of its container image; arguments: FILE... TARGET", runCopy},
-		{"install-links", "make a link for each of these names in a folder; argument: FOLDER", runInstallLinks},
+func imageTools() []program.Program {
+	return []program.Program{
+		{Name: "cp", Summary: "copy files, for units that take the agent out of its container image; arguments: FILE... TARGET", Run: runCopy},
+		{Name: "install-links", Summary: "make a link for each of these names in a folder; argument: FOLDER", Run: runInstallLinks},
 	}
 }
 
 // runCopy is cp as far as units use it: regular files, whose links are followed.
-func runCopy(_ context.Context, s Streams, name string, args []string) int {
-	c := newCommon(s, name, "FILE... TARGET")
-	if code, done := c.parse(s, args); done {
+func runCopy(_ context.Context, s program.Streams, name string, args []string) int {
+	c := program.NewCommon(s, name, "FILE... TARGET")
+	if code, done := c.Parse(s, args); done {
 		return code
 	}
-	files := c.set.Args()
+	files := c.Set.Args()
 	if len(files) < 2 {
-		c.set.Usage()
-		return exitFlags
+		c.Set.Usage()
+		return program.ExitFlags
 	}
 	target := files[len(files)-1]
 	info, err := os.Stat(target)
@@ -78,17 +80,17 @@ func copyFile(from, to string) (err error) {
 
 // runInstallLinks links every name to this binary, which lies in the same folder.
 // What is there already stays.
-func runInstallLinks(_ context.Context, s Streams, name string, args []string) int {
-	c := newCommon(s, name, "FOLDER")
-	if code, done := c.parse(s, args); done {
+func runInstallLinks(_ context.Context, s program.Streams, name string, args []string) int {
+	c := program.NewCommon(s, name, "FOLDER")
+	if code, done := c.Parse(s, args); done {
 		return code
 	}
-	if c.set.NArg() != 1 {
-		c.set.Usage()
-		return exitFlags
+	if c.Set.NArg() != 1 {
+		c.Set.Usage()
+		return program.ExitFlags
 	}
 	for _, p := range Programs() {
-		err := os.Symlink(BinaryName, filepath.Join(c.set.Arg(0), p.Name))
+		err := os.Symlink(BinaryName, filepath.Join(c.Set.Arg(0), p.Name))
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			fmt.Fprintln(s.Err, err)
 			return exitConfig

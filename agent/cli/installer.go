@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ironflow/ironflow/agent/logging"
+	"github.com/ironflow/ironflow/agent/program"
 	"github.com/ironflow/ironflow/agent/service"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -19,7 +20,7 @@ type order struct {
 	proxy   wire.Proxy
 }
 
-func (c *common) order() *order {
+func orderFlags(c *program.Common) *order {
 	o := &order{}
 	r := &o.request
 	for _, f := range []struct {
@@ -36,23 +37,23 @@ func (c *common) order() *order {
 		{"installer-args", "JSON list of arguments for coreos-installer", &r.InstallerArgs},
 		{"coreos-image", "image that is installed into the running root", &r.CoreosImage},
 	} {
-		c.set.StringVar(f.into, f.name, "", f.meaning)
+		c.Set.StringVar(f.into, f.name, "", f.meaning)
 	}
-	c.set.Int64Var(&r.ControlPlaneCount, "control-plane-count", 0, "hosts of the control plane; 1 is a single node")
-	c.set.Func("format-disk", "further disk that is cleaned; may be repeated", func(disk string) error {
+	c.Set.Int64Var(&r.ControlPlaneCount, "control-plane-count", 0, "hosts of the control plane; 1 is a single node")
+	c.Set.Func("format-disk", "further disk that is cleaned; may be repeated", func(disk string) error {
 		r.DisksToFormat = append(r.DisksToFormat, disk)
 		return nil
 	})
-	c.set.Func("service-ips", "comma-separated addresses of services", func(list string) error {
+	c.Set.Func("service-ips", "comma-separated addresses of services", func(list string) error {
 		r.ServiceIPs = strings.Split(list, ",")
 		return nil
 	})
-	c.set.BoolVar(&o.check, "check-cluster-version", false, "wait for the cluster's version operator too")
-	c.set.BoolVar(&r.SkipInstallationDiskCleanup, "skip-installation-disk-cleanup", false, "leave the boot device as it is before it is written")
-	c.set.BoolVar(&r.EnableSkipMcoReboot, "enable-skip-mco-reboot", false, "spare the first reboot by the machine-config operator")
-	c.set.BoolVar(&r.NotifyNumReboots, "notify-num-reboots", false, "tell the hub how often the host restarts")
+	c.Set.BoolVar(&o.check, "check-cluster-version", false, "wait for the cluster's version operator too")
+	c.Set.BoolVar(&r.SkipInstallationDiskCleanup, "skip-installation-disk-cleanup", false, "leave the boot device as it is before it is written")
+	c.Set.BoolVar(&r.EnableSkipMcoReboot, "enable-skip-mco-reboot", false, "spare the first reboot by the machine-config operator")
+	c.Set.BoolVar(&r.NotifyNumReboots, "notify-num-reboots", false, "tell the hub how often the host restarts")
 	for name, into := range map[string]**string{"http-proxy": &o.proxy.HTTPProxy, "https-proxy": &o.proxy.HTTPSProxy, "no-proxy": &o.proxy.NoProxy} {
-		c.set.Func(name, "proxy of the installed system", func(value string) error { *into = &value; return nil })
+		c.Set.Func(name, "proxy of the installed system", func(value string) error { *into = &value; return nil })
 	}
 	return o
 }
@@ -72,13 +73,13 @@ func (o *order) install(n *network) *wire.InstallCmdRequest {
 
 // runInstaller installs this host by an order on the command line, as the image
 // of that name does: for an agent that runs its installer as a program.
-func runInstaller(ctx context.Context, s Streams, name string, args []string) int {
-	c := newCommon(s, name, "")
-	n, o := c.network(), c.order()
-	if code, done := c.parse(s, args); done {
+func runInstaller(ctx context.Context, s program.Streams, name string, args []string) int {
+	c := program.NewCommon(s, name, "")
+	n, o := networkFlags(c), orderFlags(c)
+	if code, done := c.Parse(s, args); done {
 		return code
 	}
-	log, ring, closeLog := logging.Setup(c.logs)
+	log, ring, closeLog := logging.Setup(c.Logs)
 	defer closeLog()
 	if n.host == "" || n.cluster == "" {
 		fmt.Fprintln(s.Err, "--host-id and --cluster-id are required")

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ironflow/ironflow/agent/install"
 	"github.com/ironflow/ironflow/agent/install/container"
+	"github.com/ironflow/ironflow/agent/program"
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -37,9 +38,9 @@ func TestFlagsOfTheInstaller(t *testing.T) {
 	args := runner.Args(install.Job{Request: request, Disk: "/dev/sda", Format: []string{"/dev/sdb", "/dev/sdc"}, Args: []string{"--append-karg", "a=b"}})
 	args = args[slices.Index(args, "quay.example/agent:v1")+1:]
 
-	c := newCommon(Streams{Out: io.Discard, Err: io.Discard}, "installer", "")
-	n, o := c.network(), c.order()
-	_, done := c.parse(Streams{Out: io.Discard, Err: io.Discard}, args)
+	c := program.NewCommon(program.Streams{Out: io.Discard, Err: io.Discard}, "installer", "")
+	n, o := networkFlags(c), orderFlags(c)
+	_, done := c.Parse(program.Streams{Out: io.Discard, Err: io.Discard}, args)
 	g.Expect(done).To(BeFalse())
 	raw, err := json.Marshal(o.install(n))
 	g.Expect(err).NotTo(HaveOccurred())

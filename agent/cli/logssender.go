@@ -12,6 +12,7 @@ import (
 	"github.com/ironflow/ironflow/agent/inventory"
 	"github.com/ironflow/ironflow/agent/logging"
 	"github.com/ironflow/ironflow/agent/logs"
+	"github.com/ironflow/ironflow/agent/program"
 )
 
 // logsFlags are the flags of logs_sender alone.
@@ -20,14 +21,14 @@ type logsFlags struct {
 	masters, token string
 }
 
-func (c *common) logsSender() *logsFlags {
+func logsFlagsOf(c *program.Common) *logsFlags {
 	f := &logsFlags{}
-	c.set.StringVar(&f.order.Since, "since", "", "leave out journal entries before this time, as journalctl reads it")
-	c.set.BoolVar(&f.order.Keep, "dont-clean", false, "keep a copy of what is sent below /var/log")
-	c.set.BoolVar(&f.order.Bootstrap, "bootstrap", false, "add what a bootstrap host has")
-	c.set.BoolVar(&f.order.InstallerGather, "with-installer-gather-logging", false, "add kernel messages, journal and core dumps; on a bootstrap host also the control plane's logs")
-	c.set.StringVar(&f.masters, "masters-ips", "", "addresses of the control plane's hosts, with commas")
-	c.set.StringVar(&f.token, "pull-secret-token", "", "for older callers: the token where there is none else; others see command lines")
+	c.Set.StringVar(&f.order.Since, "since", "", "leave out journal entries before this time, as journalctl reads it")
+	c.Set.BoolVar(&f.order.Keep, "dont-clean", false, "keep a copy of what is sent below /var/log")
+	c.Set.BoolVar(&f.order.Bootstrap, "bootstrap", false, "add what a bootstrap host has")
+	c.Set.BoolVar(&f.order.InstallerGather, "with-installer-gather-logging", false, "add kernel messages, journal and core dumps; on a bootstrap host also the control plane's logs")
+	c.Set.StringVar(&f.masters, "masters-ips", "", "addresses of the control plane's hosts, with commas")
+	c.Set.StringVar(&f.token, "pull-secret-token", "", "for older callers: the token where there is none else; others see command lines")
 	return f
 }
 
@@ -45,20 +46,20 @@ func (f *logsFlags) check(n *network) error {
 }
 
 // runLogsSender collects logs and sends them.
-func runLogsSender(ctx context.Context, s Streams, name string, args []string) int {
-	c := newCommon(s, name, "")
-	n := c.network()
-	f := c.logsSender()
-	if code, done := c.parse(s, args); done {
+func runLogsSender(ctx context.Context, s program.Streams, name string, args []string) int {
+	c := program.NewCommon(s, name, "")
+	n := networkFlags(c)
+	f := logsFlagsOf(c)
+	if code, done := c.Parse(s, args); done {
 		return code
 	}
 	if err := f.check(n); err != nil {
 		fmt.Fprintln(s.Err, err)
-		return exitFlags
+		return program.ExitFlags
 	}
-	log, ring, closeLog := logging.Setup(c.logs)
+	log, ring, closeLog := logging.Setup(c.Logs)
 	defer closeLog()
-	token := hubclient.NewToken(c.logs.Dir)
+	token := hubclient.NewToken(c.Logs.Dir)
 	if f.token != "" && !token.Set() {
 		log.Warn("the token came on the command line, where others can see it; set " + hubclient.TokenEnv + " instead")
 		token = hubclient.GivenToken(f.token)
@@ -71,8 +72,8 @@ func runLogsSender(ctx context.Context, s Streams, name string, args []string) i
 	return 0
 }
 
-func sendLogs(ctx context.Context, c *common, n *network, token *hubclient.Token, order logs.Order, log *slog.Logger, ring *logging.Ring) error {
-	dir := c.logs.Dir
+func sendLogs(ctx context.Context, c *program.Common, n *network, token *hubclient.Token, order logs.Order, log *slog.Logger, ring *logging.Ring) error {
+	dir := c.Logs.Dir
 	client, err := hubclient.New(hubclient.Options{
 		URL: n.url, AgentVersion: n.agentVersion, Dir: dir, CAFile: n.caCert, Insecure: n.insecure, Token: token,
 	})
@@ -81,7 +82,7 @@ func sendLogs(ctx context.Context, c *common, n *network, token *hubclient.Token
 	}
 	defer client.Close()
 	sources := logs.Sources{Dir: dir, Own: ring.Bytes, Secrets: logs.HostSecrets(dir, token, os.Getenv)}
-	if !c.dry.Enabled {
+	if !c.Dry.Enabled {
 		sources.Commands = command.Host{Dir: dir, Log: log}
 		sources.Inventory = func(ctx context.Context) ([]byte, error) {
 			inv, err := inventory.Gather(ctx, inventory.Host(dir), log)

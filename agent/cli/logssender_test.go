@@ -13,6 +13,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/agent/program"
 	"github.com/ironflow/ironflow/api/hostfile"
 )
 
@@ -102,7 +103,7 @@ func TestLogsSender(t *testing.T) {
 			g.Expect(errs + out).NotTo(ContainSubstring("s3cret"))
 			copies, _ := filepath.Glob(dir.Path("/var/log/logs_host_" + host + "-*/logs.tar.gz"))
 			g.Expect(copies).To(HaveLen(tc.copies))
-			if tc.code == exitFlags {
+			if tc.code == program.ExitFlags {
 				g.Expect(h.calls).To(BeEmpty())
 				return
 			}

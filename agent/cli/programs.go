@@ -13,6 +13,7 @@ import (
 	"github.com/ironflow/ironflow/agent/inventory/gpus"
 	"github.com/ironflow/ironflow/agent/logging"
 	"github.com/ironflow/ironflow/agent/outcome"
+	"github.com/ironflow/ironflow/agent/program"
 	"github.com/ironflow/ironflow/agent/service"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/source"
@@ -26,13 +27,13 @@ const (
 )
 
 // runAgent is agent, and next_step_runner, which needs --host-id.
-func runAgent(ctx context.Context, s Streams, name string, args []string) int {
-	c := newCommon(s, name, "")
-	n := c.network()
-	if code, done := c.parse(s, args); done {
+func runAgent(ctx context.Context, s program.Streams, name string, args []string) int {
+	c := program.NewCommon(s, name, "")
+	n := networkFlags(c)
+	if code, done := c.Parse(s, args); done {
 		return code
 	}
-	log, ring, closeLog := logging.Setup(c.logs)
+	log, ring, closeLog := logging.Setup(c.Logs)
 	defer closeLog()
 	config := n.config(c)
 	config.Log, config.OwnLog = log, ring.Bytes
@@ -51,44 +52,44 @@ func runAgent(ctx context.Context, s Streams, name string, args []string) int {
 
 // thisProcess is how the process hands over to the agent of another image. A dry
 // run, and a pretended host in a folder, stay what they are.
-func thisProcess(c *common, agentVersion string, args []string, log *slog.Logger) handover.Handover {
+func thisProcess(c *program.Common, agentVersion string, args []string, log *slog.Logger) handover.Handover {
 	h := handover.Handover{
-		Running: handover.Running(agentVersion), Args: args, Dir: c.logs.Dir, Log: log,
-		Commands: command.Host{Dir: c.logs.Dir, Log: log},
+		Running: handover.Running(agentVersion), Args: args, Dir: c.Logs.Dir, Log: log,
+		Commands: command.Host{Dir: c.Logs.Dir, Log: log},
 	}
-	if !c.dry.Enabled && c.logs.Dir.Path("/") == "/" {
+	if !c.Dry.Enabled && c.Logs.Dir.Path("/") == "/" {
 		h.Exec = syscall.Exec
 	}
 	return h
 }
 
 // runInventory prints the inventory.
-func runInventory(ctx context.Context, s Streams, name string, args []string) int {
-	c := newCommon(s, name, "")
+func runInventory(ctx context.Context, s program.Streams, name string, args []string) int {
+	c := program.NewCommon(s, name, "")
 	var options inventory.Options
-	gpuConfig := c.set.String("gpu-config-file", "", "YAML file that tells which PCI devices count as GPUs")
-	c.set.Int64Var(&options.OutputMaxSize, "output-max-size", 0, "shorten the inventory to this many bytes")
-	c.set.Int64Var(&options.DiskMinSize, "disk-min-size", 0, "leave out disks below this many bytes")
-	if code, done := c.parse(s, args); done {
+	gpuConfig := c.Set.String("gpu-config-file", "", "YAML file that tells which PCI devices count as GPUs")
+	c.Set.Int64Var(&options.OutputMaxSize, "output-max-size", 0, "shorten the inventory to this many bytes")
+	c.Set.Int64Var(&options.DiskMinSize, "disk-min-size", 0, "leave out disks below this many bytes")
+	if code, done := c.Parse(s, args); done {
 		return code
 	}
-	log, _, closeLog := logging.Setup(c.logs)
+	log, _, closeLog := logging.Setup(c.Logs)
 	defer closeLog()
-	machine, err := c.dry.Machine()
+	machine, err := c.Dry.Machine()
 	if err != nil {
 		log.Error("the dry run cannot be set up", "error", err)
 		return exitConfig
 	}
-	accelerators, err := gpus.LoadConfig(hostPath(c.logs.Dir, *gpuConfig))
+	accelerators, err := gpus.LoadConfig(hostPath(c.Logs.Dir, *gpuConfig))
 	if err != nil {
 		log.Error("the GPU configuration cannot be used", "error", err)
 		return exitConfig
 	}
-	collectors := inventory.Machine(source.Live(c.logs.Dir), accelerators)
+	collectors := inventory.Machine(source.Live(c.Logs.Dir), accelerators)
 	if machine != nil {
 		collectors = inventory.Scenario(machine)
 	}
-	inv, err := inventory.Gather(ctx, append(collectors, inventory.Forced(c.dry)...), log)
+	inv, err := inventory.Gather(ctx, append(collectors, inventory.Forced(c.Dry)...), log)
 	if err != nil {
 		log.Error("no inventory", "error", err)
 		return exitFailed
@@ -103,12 +104,12 @@ func runInventory(ctx context.Context, s Streams, name string, args []string) in
 }
 
 // runWriteReason is the unit's ExecStopPost.
-func runWriteReason(_ context.Context, s Streams, name string, args []string) int {
-	c := newCommon(s, name, "")
-	if code, done := c.parse(s, args); done {
+func runWriteReason(_ context.Context, s program.Streams, name string, args []string) int {
+	c := program.NewCommon(s, name, "")
+	if code, done := c.Parse(s, args); done {
 		return code
 	}
-	if err := outcome.WriteReason(c.logs.Dir, os.Getenv); err != nil {
+	if err := outcome.WriteReason(c.Logs.Dir, os.Getenv); err != nil {
 		fmt.Fprintln(s.Err, "the reason file:", err)
 		return exitFailed
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/ironflow/ironflow/agent/logging"
 	"github.com/ironflow/ironflow/agent/probe"
 	"github.com/ironflow/ironflow/agent/probe/table"
+	"github.com/ironflow/ironflow/agent/program"
 	"github.com/ironflow/ironflow/agent/steps"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -48,31 +49,31 @@ var stepRows = []stepRow{
 	{"domain_resolution", wire.StepTypeDomainResolution, request, "resolve names; --request JSON"},
 }
 
-func stepPrograms() []Program {
-	programs := make([]Program, 0, len(stepRows))
+func stepPrograms() []program.Program {
+	programs := make([]program.Program, 0, len(stepRows))
 	for _, row := range stepRows {
-		programs = append(programs, Program{row.name, row.summary, row.run})
+		programs = append(programs, program.Program{Name: row.name, Summary: row.summary, Run: row.run})
 	}
 	return programs
 }
 
 // run does the step and prints its output; the exit code is the step's.
-func (r stepRow) run(ctx context.Context, s Streams, name string, args []string) int {
-	c := newCommon(s, name, "[ARGUMENT]")
+func (r stepRow) run(ctx context.Context, s program.Streams, name string, args []string) int {
+	c := program.NewCommon(s, name, "[ARGUMENT]")
 	text := ""
 	if r.input == request {
-		c.set.StringVar(&text, "request", "", "the step's JSON (required)")
+		c.Set.StringVar(&text, "request", "", "the step's JSON (required)")
 	}
-	if code, done := c.parse(s, args); done {
+	if code, done := c.Parse(s, args); done {
 		return code
 	}
-	if r.step == wire.StepTypeNTPSynchronizer && c.set.NArg() != 1 {
+	if r.step == wire.StepTypeNTPSynchronizer && c.Set.NArg() != 1 {
 		fmt.Fprintln(s.Err, "want one argument: the step's JSON")
 		return exitConfig // the one program that says so with 1
 	}
-	log, _, closeLog := logging.Setup(c.logs)
+	log, _, closeLog := logging.Setup(c.Logs)
 	defer closeLog()
-	arguments := c.set.Args()
+	arguments := c.Set.Args()
 	if r.input == request {
 		if text == "" {
 			log.Error("--request is required")
@@ -80,28 +81,28 @@ func (r stepRow) run(ctx context.Context, s Streams, name string, args []string)
 		}
 		arguments = []string{text}
 	}
-	machine, err := c.dry.Machine()
+	machine, err := c.Dry.Machine()
 	if err != nil {
 		log.Error("the dry run cannot be set up", "error", err)
 		return exitConfig
 	}
-	collectors := inventory.Host(c.logs.Dir)
+	collectors := inventory.Host(c.Logs.Dir)
 	if machine != nil {
 		collectors = inventory.Scenario(machine)
 	}
-	roots, err := hosthttp.Roots(c.logs.Dir)
+	roots, err := hosthttp.Roots(c.Logs.Dir)
 	if err != nil {
 		log.Error("the host's certificates cannot be read", "error", err)
 		return exitConfig
 	}
 	runner, ok := table.Checks(probe.Env{
-		DryRun: c.dry.Enabled, Dir: c.logs.Dir, Log: log,
-		Commands: command.Host{Dir: c.logs.Dir, Log: log}, HTTP: &http.Client{Transport: hosthttp.Transport(roots, false)},
+		DryRun: c.Dry.Enabled, Dir: c.Logs.Dir, Log: log,
+		Commands: command.Host{Dir: c.Logs.Dir, Log: log}, HTTP: &http.Client{Transport: hosthttp.Transport(roots, false)},
 		Interfaces: func(ctx context.Context) ([]wire.Interface, error) {
 			inv, err := inventory.Gather(ctx, inventory.Network(collectors), log)
 			return inv.Interfaces, err
 		},
-		Device: func(path string) (string, error) { return filepath.EvalSymlinks(c.logs.Dir.Path(path)) },
+		Device: func(path string) (string, error) { return filepath.EvalSymlinks(c.Logs.Dir.Path(path)) },
 	})[r.step]
 	if !ok {
 		log.Error("not supported by this agent yet", "step", r.step)
@@ -113,7 +114,7 @@ func (r stepRow) run(ctx context.Context, s Streams, name string, args []string)
 	return printResult(s, result)
 }
 
-func printResult(s Streams, result steps.Result) int {
+func printResult(s program.Streams, result steps.Result) int {
 	if result.Error != "" {
 		fmt.Fprintln(s.Err, result.Error)
 	}

@@ -93,8 +93,6 @@ func TestExitCodes(t *testing.T) {
 		{"domain_resolution", `domain_resolution --request={"domains":[]}`, 0},
 		{"installer without a host", "installer --url http://127.0.0.1:1 --infra-env-id " + env, 1},
 		{"installer of nothing", "installer --dry-run --url http://127.0.0.1:1 --infra-env-id " + env + " --cluster-id " + env + " --host-id " + env, 1},
-		{"agent-installer-client without a subcommand", "agent-installer-client", 2},
-		{"agent-installer-client without a hub", "agent-installer-client register", 2},
 		{"no such name", "dance", 1},
 	} {
 		t.Run(tc.what, func(t *testing.T) {

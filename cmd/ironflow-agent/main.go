@@ -1,5 +1,5 @@
 // Command ironflow-agent is what runs on a bare machine in the live image: one
-// static binary with many names (see package cli).
+// static binary with many names (see packages cli and program).
 package main
 
 import (
@@ -7,11 +7,12 @@ import (
 	"os"
 
 	"github.com/ironflow/ironflow/agent/cli"
+	"github.com/ironflow/ironflow/agent/program"
 )
 
 func main() {
-	ctx, stop := cli.Signals(context.Background())
-	code := cli.Main(ctx, cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Args)
+	ctx, stop := program.Signals(context.Background())
+	code := cli.Main(ctx, program.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Args)
 	stop()
 	os.Exit(code)
 }

@@ -37,8 +37,9 @@ var script []byte
 // names are the programs of every image, in the order in which they lie in the archive.
 var names = []string{path.Base(hostfile.AgentBinary), path.Base(hostfile.StepBinary)}
 
-// Hub is the hub's program, for [Open].
-const Hub = "ironflow"
+// AgentBased are the further programs of an agent-based installation, for [Open]: the hub,
+// and what the hosts run beside the agent.
+func AgentBased() []string { return []string{"ironflow", "ironflow-agent-based"} }
 
 // archive packs the programs' contents, in the order of their names. The same programs
 // give the same bytes, padded to [embedarea.Alignment].

@@ -27,7 +27,7 @@ type Archives struct {
 // Open makes the archives of the programs in dir: dir/ironflow-agent and
 // dir/ironflow-step for this machine's own architecture, dir/ARCH/… for others,
 // e.g. dir/aarch64/ironflow-agent. The archives are kept in the folder cache,
-// which is made if need be. Further programs, such as [Hub], lie beside these. A
+// which is made if need be. Further programs, such as [AgentBased], lie beside these. A
 // folder with one program and not the other is an error; one with none gives no
 // archive for that architecture.
 func Open(dir, cache string, further ...string) (*Archives, error) {

@@ -100,16 +100,16 @@ func TestWhatCannotRide(t *testing.T) {
 func TestTheHubsProgramRidesWhereItIsWanted(t *testing.T) {
 	g := NewWithT(t)
 	dir, arch := t.TempDir(), media.NormalArch(runtime.GOARCH)
-	g.Expect(hostprograms.Complete(dir, arch, hostprograms.Hub)).To(MatchError(And(
+	g.Expect(hostprograms.Complete(dir, arch, hostprograms.AgentBased()...)).To(MatchError(And(
 		ContainSubstring("has none of [ironflow-agent ironflow-step ironflow] for "+arch), ContainSubstring(filepath.Join(dir, arch)))))
 	programs(t, dir, "own")
 	g.Expect(hostprograms.Complete(dir, arch)).To(Succeed())
 	g.Expect(hostprograms.Complete(dir, "s390x")).NotTo(Succeed())
-	g.Expect(hostprograms.Complete(dir, arch, hostprograms.Hub)).To(MatchError(dir + " lacks ironflow: put all of [ironflow-agent ironflow-step ironflow] there"))
+	g.Expect(hostprograms.Complete(dir, arch, hostprograms.AgentBased()...)).To(MatchError(dir + " lacks ironflow: put all of [ironflow-agent ironflow-step ironflow] there"))
 	g.Expect(os.WriteFile(filepath.Join(dir, "ironflow"), []byte("own ironflow"), 0o755)).To(Succeed())
-	g.Expect(hostprograms.Complete(dir, arch, hostprograms.Hub)).To(Succeed())
+	g.Expect(hostprograms.Complete(dir, arch, hostprograms.AgentBased()...)).To(Succeed())
 	cache := t.TempDir()
-	with, err := hostprograms.Open(dir, cache, hostprograms.Hub)
+	with, err := hostprograms.Open(dir, cache, hostprograms.AgentBased()...)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(members(t, with, arch)).To(HaveKeyWithValue("usr/lib/ironflow/ironflow", "own ironflow"))
 	without, err := hostprograms.Open(dir, cache)

@@ -121,7 +121,7 @@ func base(t *testing.T) image.Base {
 	for _, name := range []string{"ironflow", "ironflow-agent", "ironflow-step"} {
 		g.Expect(os.WriteFile(filepath.Join(dir, m.Arch, name), []byte("I am "+name), 0o755)).To(Succeed())
 	}
-	archives, err := hostprograms.Open(dir, t.TempDir(), hostprograms.Hub)
+	archives, err := hostprograms.Open(dir, t.TempDir(), hostprograms.AgentBased()...)
 	g.Expect(err).NotTo(HaveOccurred())
 	return image.Base{Arch: m.Arch, Media: m.Media(), Programs: archives.ForArch(m.Arch)}
 }

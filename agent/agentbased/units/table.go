@@ -47,7 +47,7 @@ const (
 )
 
 // run is a command line of the host's program.
-func run(words string) string { return "ExecStart=" + hostfile.AgentBinary + " " + words }
+func run(words string) string { return "ExecStart=" + Binary + " " + words }
 
 // client is one of the client, whose files are on this host.
 func client(subcommand string) string { return run("agent-installer-client " + subcommand) }

@@ -30,8 +30,11 @@ const (
 // Workflows lists them.
 func Workflows() []Workflow { return []Workflow{Automated, Appliance, AddNodes} }
 
-// HubBinary is where the live image keeps the hub's program.
-const HubBinary = "/usr/local/bin/ironflow"
+// HubBinary is where the live image keeps the hub's program, Binary what units run.
+const (
+	HubBinary = "/usr/local/bin/ironflow"
+	Binary    = "/usr/local/bin/ironflow-agent-based"
+)
 
 // Options are what differs between images.
 type Options struct {

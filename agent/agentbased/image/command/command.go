@@ -155,7 +155,7 @@ func (s *settings) hostPrograms(o *image.Options, m *media.Medium) string {
 		}
 		dir = filepath.Dir(self)
 	}
-	if err := hostprograms.Complete(dir, m.Arch, hostprograms.Hub); err != nil {
+	if err := hostprograms.Complete(dir, m.Arch, hostprograms.AgentBased()...); err != nil {
 		problem(o, "--host-programs", "cannot be used: %v", err)
 	}
 	return dir
@@ -174,7 +174,7 @@ func (s *settings) build(ctx context.Context, plan *image.Plan, m *media.Medium,
 			return err
 		}
 		defer os.RemoveAll(cache)
-		archives, err := hostprograms.Open(programs, cache, hostprograms.Hub)
+		archives, err := hostprograms.Open(programs, cache, hostprograms.AgentBased()...)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,7 @@
-package cli
+// Package programs are the programs of an agent-based installation: what its units run,
+// and its client. They are a binary of their own, since only hosts of such an
+// installation need them: the agent rides in every live image.
+package programs
 
 import (
 	"context"
@@ -7,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
+	"syscall"
 
 	"github.com/ironflow/ironflow/agent/agentbased/configimage"
 	"github.com/ironflow/ironflow/agent/agentbased/console"
@@ -24,26 +29,39 @@ import (
 	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/logging"
 	"github.com/ironflow/ironflow/agent/notify"
+	"github.com/ironflow/ironflow/agent/program"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/hostname"
 	"github.com/ironflow/ironflow/customdeploy/systemd/sdbus"
 )
 
-// agentBased are the programs of the units with which a cluster installs itself.
-func agentBased() []Program {
-	return []Program{
-		{"pre-network-manager-config", "give this host its own network, out of those in /etc/assisted/network", unitProgram("", 0, pickNetwork)},
-		{"set-hostname", "give this host the name that /etc/assisted/hostnames has for one of its cards", unitProgram("", 0, setHostname)},
-		{"node-zero", "find out whether this host is the rendezvous host, which runs the hub", unitProgram("", 0, nodeZero)},
-		{"agent-interactive-console", "check that this host reaches the registry of the release, and let a person fix its network", runConsole},
-		{"install-status", "tell on the console what the installation waits for", unitProgram("", 0, installStatus)},
-		{"start-cluster-installation", "start the installation of the cluster once all hosts are ready", unitProgram("", 0, startCluster)},
-		{"start-agent", "wait for the hub's infra-env, then be the agent; arguments: flags of agent", runStartAgent},
-		{"report-messages", "bring to the hub what the console of this host says", unitProgram("", 0, reportMessages)},
-		{"load-config-iso", "load the settings of an appliance from a config image; argument: DEVICE", unitProgram("DEVICE", 1, loadConfig)},
-		{"check-config-image", "ask for a config image until the host has settings", unitProgram("", 0, checkConfig)},
-		{"add-node", "start the installation of this host, which joins a running cluster", unitProgram("", 0, addNode)},
-		{"auth-token-status", "warn of tokens that end soon, and wait while they have ended", unitProgram("", 0, tokenStatus)},
+// BinaryName is the name of the binary itself, which takes the program as its first argument.
+const BinaryName = "ironflow-agent-based"
+
+// exitFailed is the exit code of a program that has failed.
+const exitFailed = 1
+
+// Main selects the program by argv and runs it. It returns the exit code.
+func Main(ctx context.Context, s program.Streams, argv []string) int {
+	return program.Binary{Name: BinaryName, Summary: "what the hosts of an agent-based installation run beside the agent", Programs: Programs()}.Main(ctx, s, argv)
+}
+
+// Programs lists all names in the order of the documentation.
+func Programs() []program.Program {
+	return []program.Program{
+		{Name: "pre-network-manager-config", Summary: "give this host its own network, out of those in /etc/assisted/network", Run: unitProgram("", 0, pickNetwork)},
+		{Name: "set-hostname", Summary: "give this host the name that /etc/assisted/hostnames has for one of its cards", Run: unitProgram("", 0, setHostname)},
+		{Name: "node-zero", Summary: "find out whether this host is the rendezvous host, which runs the hub", Run: unitProgram("", 0, nodeZero)},
+		{Name: "agent-interactive-console", Summary: "check that this host reaches the registry of the release, and let a person fix its network", Run: runConsole},
+		{Name: "install-status", Summary: "tell on the console what the installation waits for", Run: unitProgram("", 0, installStatus)},
+		{Name: "start-cluster-installation", Summary: "start the installation of the cluster once all hosts are ready", Run: unitProgram("", 0, startCluster)},
+		{Name: "start-agent", Summary: "wait for the hub's infra-env, then be the agent; arguments: flags of agent", Run: runStartAgent},
+		{Name: "report-messages", Summary: "bring to the hub what the console of this host says", Run: unitProgram("", 0, reportMessages)},
+		{Name: "load-config-iso", Summary: "load the settings of an appliance from a config image; argument: DEVICE", Run: unitProgram("DEVICE", 1, loadConfig)},
+		{Name: "check-config-image", Summary: "ask for a config image until the host has settings", Run: unitProgram("", 0, checkConfig)},
+		{Name: "add-node", Summary: "start the installation of this host, which joins a running cluster", Run: unitProgram("", 0, addNode)},
+		{Name: "auth-token-status", Summary: "warn of tokens that end soon, and wait while they have ended", Run: unitProgram("", 0, tokenStatus)},
+		{Name: "agent-installer-client", Summary: "register, configure and import at the hub of an agent-based installation, by the environment", Run: runInstallerClient},
 	}
 }
 
@@ -57,19 +75,19 @@ type unit struct {
 }
 
 // unitProgram makes a program of what a unit does, with so many arguments.
-func unitProgram(arguments string, n int, run func(ctx context.Context, u unit) error) func(context.Context, Streams, string, []string) int {
-	return func(ctx context.Context, s Streams, name string, args []string) int {
-		c := newCommon(s, name, arguments)
-		if code, done := c.parse(s, args); done {
+func unitProgram(arguments string, n int, run func(ctx context.Context, u unit) error) func(context.Context, program.Streams, string, []string) int {
+	return func(ctx context.Context, s program.Streams, name string, args []string) int {
+		c := program.NewCommon(s, name, arguments)
+		if code, done := c.Parse(s, args); done {
 			return code
 		}
-		if c.set.NArg() != n {
-			c.set.Usage()
-			return exitFlags
+		if c.Set.NArg() != n {
+			c.Set.Usage()
+			return program.ExitFlags
 		}
-		if c.dry.Enabled {
+		if c.Dry.Enabled {
 			fmt.Fprintf(s.Err, "%s has no dry run\n", name)
-			return exitFlags
+			return program.ExitFlags
 		}
 		u, closeLog := newUnit(c)
 		defer closeLog()
@@ -79,17 +97,17 @@ func unitProgram(arguments string, n int, run func(ctx context.Context, u unit) 
 			return 0
 		default:
 			u.log.Error("the program has ended", "program", name, "error", err)
-			return exitConfig
+			return exitFailed
 		}
 	}
 }
 
-func newUnit(c *common) (u unit, closeLog func()) {
-	log, _, closeLog := logging.Setup(c.logs)
-	commands := command.Host{Dir: c.logs.Dir, Log: log}
+func newUnit(c *program.Common) (u unit, closeLog func()) {
+	log, _, closeLog := logging.Setup(c.Logs)
+	commands := command.Host{Dir: c.Logs.Dir, Log: log}
 	return unit{
-		dir: c.logs.Dir, log: log, commands: commands, args: c.set.Args(),
-		console: &messages.Console{Dir: c.logs.Dir, Commands: commands, Log: log},
+		dir: c.Logs.Dir, log: log, commands: commands, args: c.Set.Args(),
+		console: &messages.Console{Dir: c.Logs.Dir, Commands: commands, Log: log},
 	}, closeLog
 }
 
@@ -133,7 +151,7 @@ func addNode(ctx context.Context, u unit) error {
 }
 
 // runConsole is the dialogue on the terminal that the unit gives it.
-func runConsole(ctx context.Context, s Streams, name string, args []string) int {
+func runConsole(ctx context.Context, s program.Streams, name string, args []string) int {
 	return unitProgram("", 0, func(ctx context.Context, u unit) error {
 		roots, err := hosthttp.Roots(u.dir)
 		if err != nil {
@@ -148,10 +166,11 @@ func runConsole(ctx context.Context, s Streams, name string, args []string) int 
 	})(ctx, s, name, args)
 }
 
-// runStartAgent becomes the agent of the hub's first infra-env.
-func runStartAgent(ctx context.Context, s Streams, name string, args []string) int {
-	c := newCommon(s, name, "[FLAGS OF agent]")
-	if code, done := c.parse(s, args); done {
+// runStartAgent becomes the agent of the hub's first infra-env: the process stays the
+// one that the unit has started.
+func runStartAgent(ctx context.Context, s program.Streams, name string, args []string) int {
+	c := program.NewCommon(s, name, "[FLAGS OF agent]")
+	if code, done := c.Parse(s, args); done {
 		return code
 	}
 	u, closeLog := newUnit(c)
@@ -162,13 +181,21 @@ func runStartAgent(ctx context.Context, s Streams, name string, args []string) i
 	}
 	if err := giveToken(u.dir); err != nil {
 		fmt.Fprintln(s.Err, err)
-		return exitConfig
+		return exitFailed
 	}
-	words := []string{"--url", url, "--infra-env-id", id, "--insecure=false"}
-	if places.Exists(u.dir, hostfile.HubCA) {
+	agent := u.dir.Path(hostfile.AgentBinary)
+	err = syscall.Exec(agent, slices.Concat([]string{agent}, agentWords(u.dir, url, id), u.args), os.Environ()) //nolint:gosec // the agent of this image
+	fmt.Fprintf(s.Err, "%s: %v\n", agent, err)
+	return exitFailed
+}
+
+// agentWords is the agent's command line for the hub's infra-env.
+func agentWords(dir hostfile.Dir, url, infraEnv string) []string {
+	words := []string{"agent", "--url", url, "--infra-env-id", infraEnv, "--insecure=false"}
+	if places.Exists(dir, hostfile.HubCA) {
 		words = append(words, "--cacert", hostfile.HubCA)
 	}
-	return runAgent(ctx, s, "agent", append(words, u.args...))
+	return words
 }
 
 // giveToken gives the agent, in its environment, the token that the hub's settings have for

@@ -1,4 +1,4 @@
-package cli
+package programs
 
 import (
 	"io"
@@ -17,6 +17,9 @@ func TestTheInstallerClient(t *testing.T) {
 	g := NewWithT(t)
 	root := t.TempDir()
 	t.Setenv(hostfile.RootEnv, root)
+	code, _, errs := call(t, "agent-installer-client", "register")
+	g.Expect(code).To(Equal(2), "no hub")
+	g.Expect(errs).NotTo(BeEmpty())
 	var authorization string
 	hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		authorization = r.Header.Get("Authorization")
@@ -29,7 +32,7 @@ func TestTheInstallerClient(t *testing.T) {
 	} {
 		t.Setenv(name, value)
 	}
-	code, _, errs := call(t, BinaryName, "agent-installer-client", "importCluster")
+	code, _, errs = call(t, BinaryName, "agent-installer-client", "importCluster")
 	g.Expect(code).To(Equal(1))
 	g.Expect(errs).To(ContainSubstring("import-cluster-config.json"), "it says what is missing")
 
@@ -39,6 +42,8 @@ func TestTheInstallerClient(t *testing.T) {
 	g.Expect(code).To(BeZero(), errs)
 	g.Expect(authorization).To(Equal("t0ken"))
 
+	code, _, _ = call(t, "agent-installer-client")
+	g.Expect(code).To(Equal(2), "no subcommand")
 	t.Setenv("CLUSTER_NAME", "")
 	for subcommand, want := range map[string]int{"register": 1, "registerCluster": 1, "registerInfraEnv": 1, "configure": 2, "importCluster": 2, "dance": 2} {
 		code, _, errs = call(t, "agent-installer-client", subcommand)

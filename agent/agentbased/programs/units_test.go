@@ -1,0 +1,114 @@
+package programs
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/agent/agentbased/places"
+	"github.com/ironflow/ironflow/agent/agentbased/units"
+	"github.com/ironflow/ironflow/agent/hubclient"
+	"github.com/ironflow/ironflow/agent/program"
+	"github.com/ironflow/ironflow/api/hostfile"
+)
+
+// TestUnitsRunProgramsOfThisBinary: what a unit starts is there.
+func TestUnitsRunProgramsOfThisBinary(t *testing.T) {
+	g := NewWithT(t)
+	started := map[string]bool{}
+	for _, workflow := range units.Workflows() {
+		rendered, err := units.Render(units.Options{Workflow: workflow})
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, r := range rendered {
+			for _, found := range regexp.MustCompile(`(?m)^ExecStart=`+units.Binary+` (\S+)`).FindAllStringSubmatch(r.Content, -1) {
+				started[found[1]] = true
+			}
+		}
+	}
+	for _, p := range Programs() {
+		g.Expect(started[p.Name]).To(BeTrue(), "no unit runs %s", p.Name)
+		delete(started, p.Name)
+	}
+	g.Expect(started).To(BeEmpty())
+}
+
+func TestProgramsOfUnits(t *testing.T) {
+	for _, p := range Programs() {
+		t.Run(p.Name, func(t *testing.T) {
+			g := NewWithT(t)
+			if p.Name == "start-agent" || p.Name == "agent-installer-client" {
+				return // its arguments are the agent's, or judged in a test of its own
+			}
+			code, _, errs := call(t, p.Name, "--dry-run", "/dev/sr0")
+			g.Expect(code).To(Equal(2), errs)
+			code, _, errs = call(t, p.Name, "a", "b")
+			g.Expect(code).To(Equal(2))
+			g.Expect(errs).To(ContainSubstring("Usage: " + p.Name))
+
+			stopped, stop := context.WithCancel(t.Context())
+			stop()
+			var args []string
+			if p.Name == "load-config-iso" {
+				args = []string{"/dev/sr0"}
+			}
+			code = p.Run(stopped, program.Streams{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &strings.Builder{}}, p.Name, args)
+			g.Expect(code).To(BeZero(), "a unit that is stopped has not failed")
+		})
+	}
+	t.Setenv("CONFIG_IMAGE_FILES", "etc/x")
+	code, _, _ := call(t, "check-config-image")
+	NewWithT(t).Expect(code).To(Equal(1))
+}
+
+// TestMain lets the test binary be start-agent, which gives its process to the agent.
+func TestMain(m *testing.M) {
+	if os.Getenv("BE_START_AGENT") != "" {
+		os.Exit(Main(context.Background(), program.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Args))
+	}
+	os.Exit(m.Run())
+}
+
+// TestStartAgent: the process becomes the agent of the hub's first infra-env, which comes late; with the hub's token.
+func TestStartAgent(t *testing.T) {
+	const env = "11111111-1111-4111-8111-111111111111"
+	g := NewWithT(t)
+	root := t.TempDir()
+	dir := hostfile.Dir{Root: root}
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		g.Expect(r.URL.Path).To(Equal("/api/assisted-install/v2/infra-envs"))
+		if asked++; asked == 1 {
+			_, _ = w.Write([]byte(`[]`))
+			return
+		}
+		_, _ = w.Write([]byte(`[{"id":"` + env + `"}]`))
+	}))
+	defer server.Close()
+	g.Expect(places.Write(dir, places.RendezvousHost, []byte("SERVICE_BASE_URL="+server.URL+"/\n"), 0o644)).To(Succeed())
+	g.Expect(places.Write(dir, places.ServiceSettings+"/agent-auth.env", []byte("AGENT_AUTH_TOKEN=token-1\n"), 0o600)).To(Succeed())
+	start := func() (string, error) {
+		self, err := os.Executable()
+		g.Expect(err).NotTo(HaveOccurred())
+		command := exec.CommandContext(t.Context(), self, "start-agent", "--", "--interval", "1")
+		command.Args[0] = BinaryName
+		command.Env = append(os.Environ(), "BE_START_AGENT=1", hostfile.RootEnv+"="+root, hubclient.TokenEnv+"=")
+		out, err := command.CombinedOutput()
+		return string(out), err
+	}
+	out, err := start()
+	g.Expect(err).To(MatchError("exit status 1"), "an image without the agent")
+	g.Expect(out).To(ContainSubstring(hostfile.AgentBinary + ": no such file"))
+
+	g.Expect(places.Write(dir, hostfile.AgentBinary, []byte("#!/bin/sh\necho \"pid $$, $"+hubclient.TokenEnv+", $*\"\nexit 91\n"), 0o755)).To(Succeed())
+	g.Expect(places.Write(dir, hostfile.HubCA, []byte("certificate"), 0o644)).To(Succeed())
+	out, err = start()
+	g.Expect(err).To(MatchError("exit status 91"), "the agent's end is the unit's")
+	g.Expect(out).To(MatchRegexp(`pid \d+, token-1, agent --url ` + regexp.QuoteMeta(server.URL) + `/? --infra-env-id ` + env + ` --insecure=false --cacert ` + hostfile.HubCA + ` --interval 1`))
+}
