@@ -96,32 +96,39 @@ func TestWhatCannotRide(t *testing.T) {
 	g.Expect(none.ForArch(media.NormalArch(runtime.GOARCH))).To(BeEmpty())
 }
 
-// TestTheHubsProgramRidesWhereItIsWanted: in images of clusters that install themselves.
-func TestTheHubsProgramRidesWhereItIsWanted(t *testing.T) {
+// TestFurtherProgramsRideWhereTheyAreWanted: in images of clusters that install themselves.
+func TestFurtherProgramsRideWhereTheyAreWanted(t *testing.T) {
 	g := NewWithT(t)
 	dir, arch := t.TempDir(), media.NormalArch(runtime.GOARCH)
 	g.Expect(hostprograms.Complete(dir, arch, hostprograms.AgentBased()...)).To(MatchError(And(
-		ContainSubstring("has none of [ironflow-agent ironflow-step ironflow] for "+arch), ContainSubstring(filepath.Join(dir, arch)))))
+		ContainSubstring("has none of [ironflow-agent ironflow-step ironflow ironflow-agent-based] for "+arch), ContainSubstring(filepath.Join(dir, arch)))))
 	programs(t, dir, "own")
 	g.Expect(hostprograms.Complete(dir, arch)).To(Succeed())
 	g.Expect(hostprograms.Complete(dir, "s390x")).NotTo(Succeed())
-	g.Expect(hostprograms.Complete(dir, arch, hostprograms.AgentBased()...)).To(MatchError(dir + " lacks ironflow: put all of [ironflow-agent ironflow-step ironflow] there"))
-	g.Expect(os.WriteFile(filepath.Join(dir, "ironflow"), []byte("own ironflow"), 0o755)).To(Succeed())
+	g.Expect(hostprograms.Complete(dir, arch, hostprograms.AgentBased()...)).To(MatchError(dir + " lacks ironflow, ironflow-agent-based: put all of [ironflow-agent ironflow-step ironflow ironflow-agent-based] there"))
+	further := func(dir string) {
+		for _, name := range hostprograms.AgentBased() {
+			g.Expect(os.WriteFile(filepath.Join(dir, name), []byte("own "+name), 0o755)).To(Succeed())
+		}
+	}
+	further(dir)
 	g.Expect(hostprograms.Complete(dir, arch, hostprograms.AgentBased()...)).To(Succeed())
 	cache := t.TempDir()
 	with, err := hostprograms.Open(dir, cache, hostprograms.AgentBased()...)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(members(t, with, arch)).To(HaveKeyWithValue("usr/lib/ironflow/ironflow", "own ironflow"))
+	g.Expect(members(t, with, arch)).To(And(HaveKeyWithValue("usr/lib/ironflow/ironflow", "own ironflow"), HaveKeyWithValue("usr/lib/ironflow/ironflow-agent-based", "own ironflow-agent-based")))
 	without, err := hostprograms.Open(dir, cache)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(members(t, without, arch)).NotTo(HaveKey("usr/lib/ironflow/ironflow"))
 
 	from, root, run := t.TempDir(), t.TempDir(), t.TempDir()
 	programs(t, from, "own")
-	g.Expect(os.WriteFile(filepath.Join(from, "ironflow"), []byte("own ironflow"), 0o755)).To(Succeed())
+	further(from)
 	out, err := exec.CommandContext(t.Context(), "sh", "initrd/hand-on.sh", from, root, run).CombinedOutput()
 	g.Expect(err).NotTo(HaveOccurred(), string(out))
-	g.Expect(os.ReadFile(filepath.Join(root, "usr/local/bin/ironflow"))).To(BeEquivalentTo("own ironflow"))
+	for _, name := range hostprograms.AgentBased() {
+		g.Expect(os.ReadFile(filepath.Join(root, "usr/local/bin", name))).To(BeEquivalentTo("own " + name))
+	}
 	g.Expect(os.ReadFile(filepath.Join(run, "tmpfiles.d/ironflow-programs.conf"))).To(ContainSubstring("z /usr/local/bin/ironflow 0755 root root -\n"))
 }
 

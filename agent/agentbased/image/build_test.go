@@ -118,7 +118,7 @@ func base(t *testing.T) image.Base {
 	m, err := registry.Select(t.Context(), "", "")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(os.Mkdir(filepath.Join(dir, m.Arch), 0o755)).To(Succeed())
-	for _, name := range []string{"ironflow", "ironflow-agent", "ironflow-step"} {
+	for _, name := range []string{"ironflow", "ironflow-agent", "ironflow-agent-based", "ironflow-step"} {
 		g.Expect(os.WriteFile(filepath.Join(dir, m.Arch, name), []byte("I am "+name), 0o755)).To(Succeed())
 	}
 	archives, err := hostprograms.Open(dir, t.TempDir(), hostprograms.AgentBased()...)

@@ -107,8 +107,9 @@ func TestStartAgent(t *testing.T) {
 	g.Expect(out).To(ContainSubstring(hostfile.AgentBinary + ": no such file"))
 
 	g.Expect(places.Write(dir, hostfile.AgentBinary, []byte("#!/bin/sh\necho \"pid $$, $"+hubclient.TokenEnv+", $*\"\nexit 91\n"), 0o755)).To(Succeed())
-	g.Expect(places.Write(dir, hostfile.HubCA, []byte("certificate"), 0o644)).To(Succeed())
 	out, err = start()
 	g.Expect(err).To(MatchError("exit status 91"), "the agent's end is the unit's")
-	g.Expect(out).To(MatchRegexp(`pid \d+, token-1, agent --url ` + regexp.QuoteMeta(server.URL) + `/? --infra-env-id ` + env + ` --insecure=false --cacert ` + hostfile.HubCA + ` --interval 1`))
+	g.Expect(out).To(MatchRegexp(`pid \d+, token-1, agent --url ` + regexp.QuoteMeta(server.URL) + `/? --infra-env-id ` + env + ` --insecure=false --interval 1`))
+	g.Expect(places.Write(dir, hostfile.HubCA, []byte("certificate"), 0o644)).To(Succeed())
+	g.Expect(agentWords(dir, "https://hub.example", env)).To(Equal([]string{"agent", "--url", "https://hub.example", "--infra-env-id", env, "--insecure=false", "--cacert", hostfile.HubCA}))
 }

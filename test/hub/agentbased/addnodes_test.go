@@ -60,8 +60,8 @@ func TestHostsJoinARunningCluster(t *testing.T) {
 		s.Expect(s.url).To(Equal(fmt.Sprintf("http://198.51.100.%d:8090/", 10+i)), "each is its own node zero")
 		s.Expect(s.holds(0, "/etc/assisted/node0")).To(Equal("BOOTSTRAP_HOST_MAC=\"" + mac(i) + "\"\n"))
 		s.startHub()
-		s.start(s.hosts[0], nil, "ironflow-agent", "auth-token-status")
-		s.start(s.hosts[0], nil, "ironflow-agent", "report-messages")
+		s.start(s.hosts[0], nil, "ironflow-agent-based", "auth-token-status")
+		s.start(s.hosts[0], nil, "ironflow-agent-based", "report-messages")
 		s.oneshot("agent-installer-client", "importCluster")
 		s.oneshot("agent-installer-client", "registerInfraEnv")
 		s.agents = append(s.agents, s.boot(0))
@@ -72,7 +72,7 @@ func TestHostsJoinARunningCluster(t *testing.T) {
 			s.oneshot("agent-installer-client", "registerInfraEnv")
 		}
 		s.oneshot("agent-installer-client", "configure")
-		leads[i] = s.start(s.hosts[0], nil, "ironflow-agent", "add-node")
+		leads[i] = s.start(s.hosts[0], nil, "ironflow-agent-based", "add-node")
 	}
 	for i, s := range all {
 		s.Eventually(leads[i].ended, patience).Should(BeClosed(), func() string { return leads[i].tail() + s.story() })
@@ -109,13 +109,13 @@ func TestAnImageWhoseTimeIsOver(t *testing.T) {
 	t.Parallel()
 	s := joining(t, 1, "--token-lifetime", "1s")[0]
 	s.decides()
-	s.start(s.hosts[0], nil, "ironflow-agent", "auth-token-status")
+	s.start(s.hosts[0], nil, "ironflow-agent-based", "auth-token-status")
 	s.Eventually(func() string { return s.holds(0, "/etc/motd.d/65_token") }, patience, look).Should(ContainSubstring("the authentication token of this image has ended at "))
 	env := s.environment(s.hosts[0], "/usr/local/share/assisted-service/assisted-service.env", "/etc/assisted/rendezvous-host.env", "/etc/assisted/node0")
 	env["IRONFLOW_DATA_DIR"] = s.data()
 	s.start(s.hosts[0], env, "ironflow", "hub", "agent-based")
 	s.Eventually(func() error { return s.get("/clusters", nil) }, patience, look).Should(MatchError(ContainSubstring(http.StatusText(http.StatusUnauthorized))))
-	client := s.start(s.hosts[0], s.environment(s.hosts[0], "/etc/assisted/add-nodes.env", "/etc/assisted/rendezvous-host.env"), "ironflow-agent", "agent-installer-client", "importCluster")
+	client := s.start(s.hosts[0], s.environment(s.hosts[0], "/etc/assisted/add-nodes.env", "/etc/assisted/rendezvous-host.env"), "ironflow-agent-based", "agent-installer-client", "importCluster")
 	s.Eventually(client.ended, patience).Should(BeClosed(), client.tail)
 	s.Expect(client.command.ProcessState.ExitCode()).To(Equal(1), client.tail)
 	s.Expect(client.tail()).To(ContainSubstring("401"))

@@ -36,7 +36,7 @@ func TestThreeHostsInstallThemselves(t *testing.T) {
 	}
 	s.oneshot("agent-installer-client", "configure")
 	again()
-	lead := s.start(s.hosts[0], nil, "ironflow-agent", "start-cluster-installation")
+	lead := s.start(s.hosts[0], nil, "ironflow-agent-based", "start-cluster-installation")
 	watch := s.waitFor()
 
 	s.reaches(1, wire.HostStageWritingImageToDisk)
@@ -44,7 +44,7 @@ func TestThreeHostsInstallThemselves(t *testing.T) {
 	s.Expect(s.zero().Status).To(Equal(wire.HostStatusInstalling), "it waits for its order: %s", s.zero().StatusInfo)
 	s.Expect(s.zero().StatusInfo).To(ContainSubstring("it is installed last"))
 	lead.kill()
-	s.start(s.hosts[0], nil, "ironflow-agent", "start-cluster-installation")
+	s.start(s.hosts[0], nil, "ironflow-agent-based", "start-cluster-installation")
 	s.reaches(0, wire.HostStageWritingImageToDisk)
 	again()
 	s.Expect([]wire.HostStage{s.stage(1), s.stage(2)}).To(HaveEach(wire.HostStageRebooting), "before node zero began")
@@ -86,7 +86,7 @@ func TestNodeZeroLosesItsPower(t *testing.T) {
 	s.register()
 	s.agents[0] = s.boot(0)
 	s.oneshot("agent-installer-client", "configure")
-	s.start(s.hosts[0], nil, "ironflow-agent", "start-cluster-installation")
+	s.start(s.hosts[0], nil, "ironflow-agent-based", "start-cluster-installation")
 	s.reaches(0, wire.HostStageRebooting)
 	s.Expect([]wire.HostStage{s.stage(1), s.stage(2)}).To(HaveEach(wire.HostStageRebooting))
 }

@@ -87,7 +87,7 @@ func (s *site) image(input map[string]string, flags ...string) *liveimage.Decode
 	for name, text := range input {
 		s.write(dir, name, text)
 	}
-	for _, name := range []string{"ironflow", "ironflow-agent", "ironflow-step"} {
+	for _, name := range []string{"ironflow", "ironflow-agent", "ironflow-agent-based", "ironflow-step"} {
 		s.write(programs, "x86_64/"+name, "runs from elsewhere in this test")
 	}
 	s.Expect(media.WriteFile(base, media.Options{RootfsBytes: 1 << 20})).To(Succeed())
@@ -123,8 +123,8 @@ func (s *site) decides() {
 	s.Helper()
 	var all []*process
 	for _, root := range s.hosts {
-		s.ends(s.start(root, nil, "ironflow-agent", "pre-network-manager-config"))
-		all = append(all, s.start(root, nil, "ironflow-agent", "node-zero"))
+		s.ends(s.start(root, nil, "ironflow-agent-based", "pre-network-manager-config"))
+		all = append(all, s.start(root, nil, "ironflow-agent-based", "node-zero"))
 	}
 	for _, p := range all {
 		s.ends(p)

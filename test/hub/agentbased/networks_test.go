@@ -78,7 +78,7 @@ func (s *site) installs() {
 		s.agents = append(s.agents, s.boot(i))
 	}
 	s.oneshot("agent-installer-client", "configure")
-	s.start(s.hosts[0], nil, "ironflow-agent", "start-cluster-installation")
+	s.start(s.hosts[0], nil, "ironflow-agent-based", "start-cluster-installation")
 	watch := s.waitFor()
 	s.reaches(0, wire.HostStageRebooting)
 	s.Expect([]wire.HostStage{s.stage(1), s.stage(2)}).To(HaveEach(wire.HostStageRebooting), "before node zero")

@@ -13,8 +13,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net/http"
 	"os"
@@ -280,7 +282,7 @@ func (s *site) oneshot(args ...string) {
 	deadline := time.Now().Add(patience)
 	for {
 		env := s.environment(s.hosts[0], "/usr/local/share/assisted-service/assisted-service.env", "/etc/assisted/add-nodes.env", "/etc/assisted/rendezvous-host.env", "/etc/assisted/client_config")
-		p := s.start(s.hosts[0], env, "ironflow-agent", args...)
+		p := s.start(s.hosts[0], env, "ironflow-agent-based", args...)
 		select {
 		case <-p.ended:
 		case <-time.After(time.Until(deadline)):
@@ -307,8 +309,13 @@ func (s *site) boot(i int) *process {
 	root := s.hosts[i]
 	dir := hostfile.Dir{Root: root}
 	s.Expect(os.RemoveAll(dir.Path("/run"))).To(Succeed(), "it was in memory")
+	agent := dir.Path(hostfile.AgentBinary) // where the live image has it
+	s.Expect(os.MkdirAll(filepath.Dir(agent), 0o755)).To(Succeed())
+	if err := os.Symlink(shipped(s.T, "ironflow-agent"), agent); err != nil && !errors.Is(err, fs.ErrExist) {
+		s.Fatal(err)
+	}
 	s.write(root, hostfile.BootIDPath(), uuid.NewString()+"\n")
-	return s.start(root, nil, "ironflow-agent", "start-agent", "--", "--interval", "1", "--agent-version", "quay.example/ironflow/agent:test",
+	return s.start(root, nil, "ironflow-agent-based", "start-agent", "--", "--interval", "1", "--agent-version", "quay.example/ironflow/agent:test",
 		"--with-journal-logging=false", "--with-text-logging=false", "--with-stdout-logging", "--dry-run", "--dry-scenario", filepath.Join(root, "scenario.yaml"))
 }
 

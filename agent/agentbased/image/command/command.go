@@ -55,7 +55,7 @@ func New(kubernetes image.Authorities) *cobra.Command {
 	flags.StringVar(&s.out, "output-dir", "", "folder to write to; empty for the same")
 	flags.StringVar(&s.base, "base-image", "", "live ISO of CoreOS, or a folder of them; not for a config image")
 	flags.StringVar(&s.arch, "arch", "", "architecture of the hosts, where the base images are of several")
-	flags.StringVar(&s.programs, "host-programs", "", "folder with ironflow, ironflow-agent and ironflow-step for the hosts, below folders such as aarch64 for other architectures; empty for the folder of this program")
+	flags.StringVar(&s.programs, "host-programs", "", "folder with ironflow, ironflow-agent, ironflow-agent-based and ironflow-step for the hosts, below folders such as aarch64 for other architectures; empty for the folder of this program")
 	flags.StringVar(&s.workflow, "workflow", string(units.Automated), "automated, appliance for a factory image whose settings come with a config image, or addnodes for hosts that join a running cluster")
 	flags.StringVar(&s.format, "format", "", "iso, minimal-iso, pxe-files or config-image; empty for what the input asks for")
 	flags.StringVar(&s.release, "release-image", "", "release to install, where no manifest names it")

@@ -38,7 +38,7 @@ func input(t *testing.T) (dir string, flags []string) {
 	iso := filepath.Join(parts, "live.iso")
 	g.Expect(testmedia.WriteFile(iso, testmedia.Options{RootfsBytes: 1 << 20})).To(Succeed())
 	g.Expect(os.Mkdir(filepath.Join(parts, "x86_64"), 0o755)).To(Succeed())
-	for _, name := range []string{"ironflow", "ironflow-agent", "ironflow-step"} {
+	for _, name := range []string{"ironflow", "ironflow-agent", "ironflow-agent-based", "ironflow-step"} {
 		g.Expect(os.WriteFile(filepath.Join(parts, "x86_64", name), []byte(name), 0o755)).To(Succeed())
 	}
 	return dir, []string{"--dir", dir, "--base-image", iso, "--host-programs", parts, "--release-image", "registry.example/ocp:4.19.3-x86_64"}
@@ -106,7 +106,7 @@ func TestAllThatIsWrongWithTheFlags(t *testing.T) {
 	g.Expect(out + told).To(BeEmpty())
 
 	_, _, err = create(t, append(flags, "--host-programs", empty, "--arch", "x86_64")...)
-	g.Expect(err).To(MatchError(ContainSubstring("has none of [ironflow-agent ironflow-step ironflow] for x86_64: put them there")))
+	g.Expect(err).To(MatchError(ContainSubstring("has none of [ironflow-agent ironflow-step ironflow ironflow-agent-based] for x86_64: put them there")))
 	_, _, err = create(t, append(flags, "--arch", "s390x")...)
 	g.Expect(err).To(MatchError(ContainSubstring("--base-image: has none that fits: no base image fits: want architecture \"s390x\"")))
 	_, _, err = create(t, append(flags, "--format", "config-image")...)
@@ -157,11 +157,11 @@ func TestProgramsOfThisMachineLieInTheFolderItself(t *testing.T) {
 	g := NewWithT(t)
 	_, flags := input(t)
 	parts := t.TempDir()
-	for _, name := range []string{"ironflow", "ironflow-agent"} {
+	for _, name := range []string{"ironflow", "ironflow-agent", "ironflow-agent-based"} {
 		g.Expect(os.WriteFile(filepath.Join(parts, name), []byte(name), 0o755)).To(Succeed())
 	}
 	_, _, err := create(t, append(flags, "--host-programs", parts, "--dry-run")...)
-	g.Expect(err).To(MatchError(ContainSubstring(parts + " lacks ironflow-step: put all of [ironflow-agent ironflow-step ironflow] there")))
+	g.Expect(err).To(MatchError(ContainSubstring(parts + " lacks ironflow-step: put all of [ironflow-agent ironflow-step ironflow ironflow-agent-based] there")))
 	g.Expect(os.WriteFile(filepath.Join(parts, "ironflow-step"), []byte("s"), 0o755)).To(Succeed())
 	_, _, err = create(t, append(flags, "--host-programs", parts, "--dry-run")...)
 	g.Expect(err).NotTo(HaveOccurred())
