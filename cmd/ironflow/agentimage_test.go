@@ -26,7 +26,7 @@ func TestTheKubeconfigOfAPlainKubernetes(t *testing.T) {
 	iso := filepath.Join(parts, "live.iso")
 	g.Expect(testmedia.WriteFile(iso, testmedia.Options{RootfsBytes: 1 << 20})).To(Succeed())
 	g.Expect(os.Mkdir(filepath.Join(parts, "x86_64"), 0o755)).To(Succeed())
-	for _, name := range []string{"ironflow", "ironflow-agent", "ironflow-step"} {
+	for _, name := range []string{"ironflow", "ironflow-agent", "ironflow-agent-based", "ironflow-step"} {
 		g.Expect(os.WriteFile(filepath.Join(parts, "x86_64", name), []byte(name), 0o755)).To(Succeed())
 	}
 	for range 2 { // the second time with what is kept

@@ -79,7 +79,7 @@ func TestWhatHappenedSinceABackupIsNotTakenBack(t *testing.T) {
 	birth := func(dir string) string {
 		s, err := store.OpenSQLite(t.Context(), folder(dir).Place.SQLite)
 		g.Expect(err).NotTo(HaveOccurred())
-		defer s.Close()
+		defer func() { g.Expect(s.Close()).To(Succeed()) }()
 		var env *store.InfraEnv
 		g.Expect(s.View(t.Context(), func(r *store.Reader) (err error) {
 			all, err := r.InfraEnvs(store.InfraEnvFilter{})

@@ -36,7 +36,7 @@ func TestAClosedClusterAnswersByTheCaller(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			body := `{"host_id":"` + uuid.NewString() + `"` + tc.member + `}`
-			r, err := http.NewRequestWithContext(t.Context(), "POST", hub.URL+rest.Base+"/v2/infra-envs/"+p.hosts[0].InfraEnvID+"/hosts", strings.NewReader(body))
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, hub.URL+rest.Base+"/v2/infra-envs/"+p.hosts[0].InfraEnvID+"/hosts", strings.NewReader(body))
 			g.Expect(err).NotTo(HaveOccurred())
 			r.Header = http.Header{"Content-Type": {"application/json"}, wire.HeaderAgentToken: {token}}
 			if tc.header != "" {

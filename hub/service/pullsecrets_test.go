@@ -3,6 +3,7 @@ package service_test
 import (
 	"bytes"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,13 +61,13 @@ func onDisk(t *testing.T, place store.Place) string {
 	if place.SQLite == "" {
 		return ""
 	}
-	var all string
+	var all strings.Builder
 	for _, name := range []string{place.SQLite, place.SQLite + "-wal"} {
 		raw, err := os.ReadFile(name)
 		NewWithT(t).Expect(err).NotTo(HaveOccurred())
-		all += string(raw)
+		all.WriteString(string(raw))
 	}
-	return all
+	return all.String()
 }
 
 // everything is all rows of all tables, as a backup has them.

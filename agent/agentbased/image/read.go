@@ -30,7 +30,7 @@ const (
 	hubEnvFile     = "hub.env"
 	nodesConfig    = "nodes-config.yaml"
 	addNodesFile   = "add-nodes.env"
-	pullSecretFile = "pull-secret.json" //nolint:gosec // a name
+	pullSecretFile = "pull-secret.json"
 	clusterFolder  = "clusterconfig"
 )
 

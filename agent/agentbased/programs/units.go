@@ -184,7 +184,7 @@ func runStartAgent(ctx context.Context, s program.Streams, name string, args []s
 		return exitFailed
 	}
 	agent := u.dir.Path(hostfile.AgentBinary)
-	err = syscall.Exec(agent, slices.Concat([]string{agent}, agentWords(u.dir, url, id), u.args), os.Environ()) //nolint:gosec // the agent of this image
+	err = syscall.Exec(agent, slices.Concat([]string{agent}, agentWords(u.dir, url, id), u.args), os.Environ())
 	fmt.Fprintf(s.Err, "%s: %v\n", agent, err)
 	return exitFailed
 }

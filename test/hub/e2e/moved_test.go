@@ -145,7 +145,7 @@ func TestAHostLeavesItsClusterBeforeItIsCleaned(t *testing.T) {
 	t.Parallel()
 	m := newMetal(prepare(t))
 	m.ownInner()
-	host := m.world.host(m.machine)
+	host := m.host(m.machine)
 	name, address := m.identity(host)
 	m.Expect(m.inner.Node(m.Context(), name, address, true)).To(Succeed())
 	inner := m.kube(m.inner.Plane)
