@@ -93,6 +93,9 @@ func newReconciler(c client.Client, hub Hub) *reconciler {
 
 // Setup registers the controller with the manager. What finds out releases may be nil. People reach the hub at publicURL.
 func Setup(mgr ctrl.Manager, hub Hub, list *lookup.Desk, publicURL string) error {
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &agentv1.Agent{}, memberIndex, membersIndexed); err != nil {
+		return fmt.Errorf("index agents by the cluster that they are members of: %w", err)
+	}
 	r := newReconciler(mgr.GetClient(), hub)
 	r.secrets.Live, r.releases, r.publicURL = mgr.GetAPIReader(), list, publicURL
 	changes := make(chan event.GenericEvent)

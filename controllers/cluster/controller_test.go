@@ -47,7 +47,8 @@ func newWorldOf(t *testing.T, o testhub.Options, objects ...client.Object) *worl
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, agentv1.AddToScheme, hivev1.AddToScheme, hiveextv1.AddToScheme} {
 		g.Expect(add(scheme)).To(Succeed())
 	}
-	kube := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&hiveextv1.AgentClusterInstall{}).Build()
+	kube := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&hiveextv1.AgentClusterInstall{}).
+		WithIndex(&agentv1.Agent{}, memberIndex, membersIndexed).Build()
 	hub := testhub.Start(t, o)
 	return &world{WithT: g, t: t, kube: kube, hub: hub, r: newReconciler(kube, hub)}
 }

@@ -26,16 +26,12 @@ func (r *reconciler) heads(ctx context.Context, aci *hiveextv1.AgentClusterInsta
 		return nil, nil //nolint:nilnil // nothing to say is an answer
 	}
 	var list agentv1.AgentList
-	if err := r.Client.List(ctx, &list); err != nil {
+	if err := r.Client.List(ctx, &list, client.MatchingFields{memberIndex: client.ObjectKeyFromObject(cd).String()}); err != nil {
 		return nil, fmt.Errorf("list the Agents of cluster %s: %w", cd.Name, err)
 	}
-	out := &headcount{required: aci.Spec.ProvisionRequirements.Total()}
+	out := &headcount{required: aci.Spec.ProvisionRequirements.Total(), there: len(list.Items)}
 	for i := range list.Items {
 		agent := &list.Items[i]
-		if memberOf(agent) != client.ObjectKeyFromObject(cd) {
-			continue
-		}
-		out.there++
 		if agent.Spec.Approved {
 			out.approved++
 		}
@@ -53,6 +49,17 @@ func memberOf(agent *agentv1.Agent) types.NamespacedName {
 		return types.NamespacedName{}
 	}
 	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
+}
+
+// memberIndex finds Agents by memberOf: the Agents of a whole fleet, with their inventories, are much to copy.
+const memberIndex = "clusters.members"
+
+func membersIndexed(obj client.Object) []string {
+	agent, ok := obj.(*agentv1.Agent)
+	if !ok || memberOf(agent).Name == "" {
+		return nil
+	}
+	return []string{memberOf(agent).String()}
 }
 
 func synced(agent *agentv1.Agent) bool {
