@@ -1,29 +1,21 @@
 package cli
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/agent/program"
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/test/manynames"
 )
 
-// call runs the command line in a root directory of its own, unless the test has
-// set one, and returns exit code, stdout and stderr.
+// call runs the command line, see [manynames.Main.Call].
 func call(t *testing.T, argv ...string) (int, string, string) {
 	t.Helper()
-	if os.Getenv(hostfile.RootEnv) == "" {
-		t.Setenv(hostfile.RootEnv, t.TempDir())
-	}
-	var out, errs bytes.Buffer
-	code := Main(t.Context(), program.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, argv)
-	return code, out.String(), errs.String()
+	return manynames.Main(Main).Call(t, argv...)
 }
 
 func TestNames(t *testing.T) {

@@ -2,12 +2,13 @@ package cli
 
 import (
 	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/test/manynames"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -19,35 +20,12 @@ var names = []string{
 }
 
 func TestTheUsageOfEveryName(t *testing.T) {
-	g := NewWithT(t)
-	var there []string
+	there := []string{}
 	for _, p := range Programs() {
 		there = append(there, p.Name)
 	}
-	g.Expect(there).To(ContainElements(names))
-	for _, name := range append(there, BinaryName) {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			code, out, errs := call(t, "/usr/bin/"+name, "--help")
-			g.Expect(code).To(BeZero())
-			g.Expect(errs).To(BeEmpty(), "help that was asked for is output")
-			golden := filepath.Join("testdata", "usage", name+".txt")
-			if *update {
-				g.Expect(os.MkdirAll(filepath.Dir(golden), 0o755)).To(Succeed())
-				g.Expect(os.WriteFile(golden, []byte(out), 0o644)).To(Succeed())
-			}
-			want, err := os.ReadFile(golden)
-			g.Expect(err).NotTo(HaveOccurred(), "run go test ./agent/cli -update")
-			g.Expect(out).To(Equal(string(want)))
-			if name == BinaryName {
-				return
-			}
-			_, single, _ := call(t, name, "-help")
-			g.Expect(single).To(Equal(out), "one dash is as good as two")
-			_, argument, _ := call(t, BinaryName, name, "--help")
-			g.Expect(argument).To(Equal(out), "a name as an argument is as good as a link")
-		})
-	}
+	NewWithT(t).Expect(there).To(ContainElements(names))
+	manynames.Main(Main).Usages(t, BinaryName, Programs(), *update)
 }
 
 // TestExitCodes holds the codes of the protocol's table of programs.
