@@ -88,6 +88,8 @@ func TestWhatIsElsewhereNowIsNoBusinessOfOurs(t *testing.T) {
 	g := NewWithT(t)
 	plan := link.Decide(link.Input{Host: host(metal3v1.StateProvisioned, detached, deleting, annotated(names.BMACRemove, ""), annotated(names.DeleteForMove, ""))})
 	g.Expect(plan).To(Equal(link.Plan{Untouched: true}))
+	plan = link.Decide(link.Input{Host: host(metal3v1.StateProvisioned, detached, annotated(names.DeleteForMove, ""))})
+	g.Expect(plan).To(Equal(link.Plan{Untouched: true}), "its finalizers are gone already, and would come back")
 
 	now := time.Now()
 	moved := deletedAt(now, func(a *agentv1.Agent) { metav1.SetMetaDataAnnotation(&a.ObjectMeta, names.DeleteForMove, "") })
