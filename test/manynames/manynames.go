@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/agent/program"
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -41,25 +41,25 @@ func (m Main) Usages(t *testing.T, binary string, programs []program.Program, up
 	}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
+			g := gomega.NewWithT(t)
 			code, out, errs := m.Call(t, "/usr/bin/"+name, "--help")
-			g.Expect(code).To(BeZero())
-			g.Expect(errs).To(BeEmpty(), "help that was asked for is output")
+			g.Expect(code).To(gomega.BeZero())
+			g.Expect(errs).To(gomega.BeEmpty(), "help that was asked for is output")
 			golden := filepath.Join("testdata", "usage", name+".txt")
 			if update {
-				g.Expect(os.MkdirAll(filepath.Dir(golden), 0o755)).To(Succeed())
-				g.Expect(os.WriteFile(golden, []byte(out), 0o644)).To(Succeed())
+				g.Expect(os.MkdirAll(filepath.Dir(golden), 0o755)).To(gomega.Succeed())
+				g.Expect(os.WriteFile(golden, []byte(out), 0o644)).To(gomega.Succeed())
 			}
 			want, err := os.ReadFile(golden)
-			g.Expect(err).NotTo(HaveOccurred(), "run the tests of this package with -update")
-			g.Expect(out).To(Equal(string(want)))
+			g.Expect(err).NotTo(gomega.HaveOccurred(), "run the tests of this package with -update")
+			g.Expect(out).To(gomega.Equal(string(want)))
 			if name == binary {
 				return
 			}
 			_, single, _ := m.Call(t, name, "-help")
-			g.Expect(single).To(Equal(out), "one dash is as good as two")
+			g.Expect(single).To(gomega.Equal(out), "one dash is as good as two")
 			_, argument, _ := m.Call(t, binary, name, "--help")
-			g.Expect(argument).To(Equal(out), "a name as an argument is as good as a link")
+			g.Expect(argument).To(gomega.Equal(out), "a name as an argument is as good as a link")
 		})
 	}
 }
