@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/policy"
@@ -31,10 +32,11 @@ func TestADeploymentThatEndedUnheardIsNotBegunAnew(t *testing.T) {
 		"paused":  {func(w *world) { w.annotate(names.Paused, "") }, without(names.Paused)},
 		"without its Secret": {
 			func(w *world) {
-				old := w.readSecret("bmc")
+				w.g.Expect(w.kube.Delete(w.t.Context(), w.readSecret("bmc"))).To(Succeed())
+				old := w.readSecret("bmc") // only now are its finalizers not put back by who is woken by the change
 				old.Finalizers = nil
 				w.g.Expect(w.kube.Update(w.t.Context(), old)).To(Succeed())
-				w.g.Expect(w.kube.Delete(w.t.Context(), old)).To(Succeed())
+				w.g.Expect(w.kube.Get(w.t.Context(), client.ObjectKeyFromObject(old), old)).NotTo(Succeed())
 			},
 			func(w *world) { w.g.Expect(w.kube.Create(w.t.Context(), secret())).To(Succeed()) },
 		},
