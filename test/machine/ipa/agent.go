@@ -82,6 +82,9 @@ type agent struct {
 	commandedOnce sync.Once
 	// prompt is set while the running step wants a heartbeat of its own at its end.
 	prompt atomic.Bool
+	// leaves is set once the agent itself has the machine go down, which takes longer than
+	// the answer to whoever asked for it.
+	leaves atomic.Bool
 	// lockdown ends the API and the heartbeats.
 	lockdown context.CancelFunc
 }
@@ -225,8 +228,12 @@ func (a *agent) serve(ctx context.Context, timeout time.Duration, offering bool)
 	return err
 }
 
-// stop ends the API: at once with the machine, after the last answer in a lockdown.
+// stop ends the API: at once with a machine that loses its power, after the last answer in a
+// lockdown, or where the machine goes down in order.
 func (a *agent) stop(ctx context.Context, server *http.Server) {
+	if a.leaves.Load() {
+		ctx = context.WithoutCancel(ctx)
+	}
 	grace, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	if server.Shutdown(grace) != nil {

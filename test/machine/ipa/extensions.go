@@ -79,11 +79,13 @@ func notStandalone(context.Context, *agent, Params) (any, error) {
 
 func powerOff(ctx context.Context, a *agent, _ Params) (any, error) {
 	a.log.Info("powering off, as Ironic asked")
+	a.leaves.Store(true)
 	return nil, a.Power.Off(ctx)
 }
 
 func reboot(ctx context.Context, a *agent, _ Params) (any, error) {
 	a.log.Info("rebooting, as Ironic asked")
+	a.leaves.Store(true)
 	return nil, a.Power.Reboot(ctx)
 }
 
