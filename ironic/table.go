@@ -80,7 +80,7 @@ func (t *table) merge(r Row, withProgress bool, asked time.Time) (Change, bool) 
 		return Change{Kind: Appeared, UUID: r.UUID, Name: r.Name, Row: r}, true
 	}
 	e.swept = t.sweep
-	if asked.Before(e.told) {
+	if !asked.After(e.told) { // at one instant, nobody can tell which was first
 		return Change{}, false
 	}
 	if !r.inFlight() {

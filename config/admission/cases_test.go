@@ -344,6 +344,9 @@ func in(state metal3.ProvisioningState) edit {
 
 func detached(h *metal3.BareMetalHost) { h.Status.OperationalStatus = metal3.OperationalStatusDetached }
 
+// leftAlone is a host whose machine may be in use: it tells to set spec.externallyProvisioned to keep what is there.
+var leftAlone = onHost(func(h *metal3.BareMetalHost) { h.Status.ErrorType = metal3.RegistrationError })
+
 func external(on bool) edit {
 	return onHost(func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = on })
 }
@@ -369,6 +372,8 @@ var changes = map[string]map[string][]changeCase{
 			{"set while it is registering", in(metal3.StateRegistering), external(true), true},
 			{"unset", all(in(metal3.StateExternallyProvisioned), external(true)), external(false), true},
 			{"set while it is inspected", in(metal3.StateInspecting), external(true), false},
+			{"set as a host says that is left alone", all(in(metal3.StateInspecting), leftAlone), external(true), true},
+			{"likewise, of when it was deployed", all(in(metal3.StateProvisioning), leftAlone), external(true), true},
 			{"set while it is provisioned", in(metal3.StateProvisioned), external(true), false},
 		},
 	},

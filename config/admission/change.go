@@ -23,8 +23,9 @@ func changeRules() []Rule {
 		{
 			Name: "externally provisioned",
 			Change: either(about("oldObject", external), "!"+about("object", external),
-				state+` in ["", "unmanaged", "registering", "available", "ready"]`),
-			Message: "spec.externallyProvisioned can be set before the host is registered or while it is available only: " +
+				state+` in ["", "unmanaged", "registering", "available", "ready"]`,
+				about("oldObject", str("status.errorType"))+` == "registration error"`), // which may tell to set it
+			Message: "spec.externallyProvisioned can be set before the host is registered, while it is available, or while its machine is left alone, only: " +
 				"wait until it is available, or create the host with it",
 		},
 	}

@@ -34,10 +34,19 @@ func newReconciler(c client.Client, live client.Reader) *Reconciler {
 		Client:    c,
 		New:       func() *metal3.HostClaim { return &metal3.HostClaim{} },
 		Finalizer: metal3.HostClaimFinalizer,
+		Gate:      here,
 		Steps:     []reconcile.Step[*metal3.HostClaim]{r.settle},
 		Delete:    r.settle,
 	}
 	return r
+}
+
+// here lets nothing be written to a claim that is elsewhere now: a finalizer that were put back would keep it.
+func here(_ context.Context, c *metal3.HostClaim) error {
+	if moved(c) && c.DeletionTimestamp.IsZero() {
+		return reconcile.WaitFor(0, "who moves the claim to delete it here")
+	}
+	return nil
 }
 
 // consumerIndex finds hosts by the claim that their consumerRef names.

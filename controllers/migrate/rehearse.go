@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/firmware"
 	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
@@ -68,7 +69,21 @@ func wipes(h *metal3.BareMetalHost, after *metal3.BareMetalHostStatus, writes []
 	if !nodespec.InUse(h) || !h.DeletionTimestamp.IsZero() {
 		return false
 	}
-	return after != nil && !nodespec.InUse(&metal3.BareMetalHost{Status: *after}) || slices.ContainsFunc(writes, wiping)
+	return after != nil && !nodespec.InUse(&metal3.BareMetalHost{Status: *after}) || slices.ContainsFunc(writes, wiping) || toBeGivenBack(h)
+}
+
+// toBeGivenBack reports a host whose spec asks for something else than its status tells. The rehearsal does not come to
+// that where its node is told of something else first, which ends the pass.
+func toBeGivenBack(h *metal3.BareMetalHost) bool {
+	_, detached := h.Annotations[names.Detached]
+	switch {
+	case detached, reconcile.KeptOff(h) != "":
+		return false
+	case h.Status.Provisioning.State == metal3.StateExternallyProvisioned:
+		return !h.Spec.ExternallyProvisioned && !nodespec.WantsInstance(h)
+	default:
+		return nodespec.OtherWanted(h)
+	}
 }
 
 // wiping reports a request, as it is noted, that has Ironic tear an instance down, clean

@@ -34,7 +34,7 @@ func (w *Work) ensurePorts(ctx context.Context, a nodeaction.EnsurePorts) (err e
 
 // leftOut says which ports were not made. An address that another host's machine has as
 // well tells nothing, and Ironic must not take that machine for this one by it: its port
-// goes, unless that machine boots from it.
+// goes, unless that machine boots from it, or somebody keeps everybody off its host.
 func (w *Work) leftOut(ctx context.Context, left []ironic.PortLeftOut) error {
 	var texts []string
 	for _, p := range left {
@@ -43,7 +43,7 @@ func (w *Work) leftOut(ctx context.Context, left []ironic.PortLeftOut) error {
 		switch {
 		case err != nil:
 			return err
-		case other == nil || other.Spec.BootMACAddress == "" || strings.EqualFold(other.Spec.BootMACAddress, p.MAC):
+		case other == nil || reconcile.KeptOff(other) != "" || other.Spec.BootMACAddress == "" || strings.EqualFold(other.Spec.BootMACAddress, p.MAC):
 			continue
 		}
 		// One that is at work keeps it for now: the next host of that address asks again.

@@ -13,6 +13,7 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -176,7 +177,17 @@ func AddOrder(o Input, complete bool, d *ironic.Desired) {
 	}
 }
 
-// InReboot reports whether the machine is off and about to be on.
+// InReboot reports whether the machine is off and about to be on: no client keeps it off.
 func InReboot(h *metal3.BareMetalHost, n *ironic.Node) bool {
-	return n.PowerState == ironic.PowerOff && h.Spec.Online
+	return n.PowerState == ironic.PowerOff && h.Spec.Online && KeptOffBy(h) == ""
+}
+
+// KeptOffBy names an annotation by which a client keeps the machine of a host in use off; empty for none.
+func KeptOffBy(h *metal3.BareMetalHost) string {
+	for _, key := range slices.Sorted(maps.Keys(h.Annotations)) {
+		if strings.HasPrefix(key, names.Reboot+"/") {
+			return key
+		}
+	}
+	return ""
 }

@@ -68,6 +68,8 @@ func init() {
 		concernHold,
 		// The way out of everything below: it needs no Ironic, no BMC and no readable status.
 		concernForceDelete,
+		// Likewise, and before the finalizer, which would hold a host up that is elsewhere now.
+		concernMoved,
 		// Before anything is done in the world: without its status, a host that was moved
 		// here looks like a new one, and its machine would be taken for a free one.
 		concernRestore,
@@ -146,7 +148,7 @@ func concernDeletion(o *Observed, d *Decision) {
 	if o.State() == metal3.StateRegistering && o.Node != nil && slices.Contains(examining, o.Node.ProvisionState) {
 		target = phases[metal3.StateInspecting].deleted // it was asked for, and that is not stored
 	}
-	if o.State() == metal3.StateProvisioned && o.Host.Spec.ExternallyProvisioned {
+	if o.Host.Spec.ExternallyProvisioned && (o.State() == metal3.StateProvisioned || stalledBy(o, causeUnproven)) {
 		target = phases[metal3.StateExternallyProvisioned].deleted
 	}
 	switch {

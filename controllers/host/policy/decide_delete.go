@@ -111,6 +111,18 @@ func removable(s ironic.ProvisionState) bool {
 	}
 }
 
+// concernMoved leaves a host alone that is elsewhere now, and is deleted here for that, or is about to be: who moves it
+// takes its finalizers off before, and its machine runs on.
+func concernMoved(o *Observed, d *Decision) {
+	switch _, moved := o.Host.Annotations[names.DeleteForMove]; {
+	case !moved:
+	case o.Deleting():
+		d.do(Release{})
+	default:
+		d.wait(0, view.Note{Step: "moved to another cluster", WaitingFor: "who moves it to delete it here, or somebody to remove the annotation " + names.DeleteForMove})
+	}
+}
+
 // concernForceDelete releases a host that is being deleted without touching node
 // or machine, when its name stands in the annotation.
 func concernForceDelete(o *Observed, d *Decision) {

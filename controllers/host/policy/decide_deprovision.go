@@ -26,7 +26,11 @@ func stepDeprovisioning(o *Observed, d *Decision) {
 		if !wantedAfterAll(o, d) {
 			tearDown()
 		}
-	case ironic.StateDeployFailed, ironic.StateDeployWait, ironic.StateServiceWait, ironic.StateServiceFailed:
+	case ironic.StateDeployWait:
+		if !cleaningToBeDisabled(o, d) {
+			tearDown()
+		}
+	case ironic.StateDeployFailed, ironic.StateServiceWait, ironic.StateServiceFailed:
 		tearDown()
 	case ironic.StateError:
 		afterFailure(o, d, metal3.ProvisioningError, tearDown)
@@ -47,6 +51,20 @@ func stepDeprovisioning(o *Observed, d *Decision) {
 	default:
 		unexpected(o, d)
 	}
+}
+
+// cleaningToBeDisabled ends a deployment by itself whose node does not know yet that its machine is not to be cleaned,
+// and reports whether it does. A node that waits for its machine takes no update; one whose deployment has failed does.
+// Ironic ends it after the step that runs.
+func cleaningToBeDisabled(o *Observed, d *Decision) bool {
+	if nodespec.AutomatedClean(o.Host) || o.AbortRefused {
+		return false
+	}
+	n, ok := o.readNode(d)
+	if !ok {
+		return true
+	}
+	return (n.AutomatedClean == nil || *n.AutomatedClean) && abandon(o, d)
 }
 
 // wantedAfterAll keeps a machine whose deployment was to be cut short, and has ended with just

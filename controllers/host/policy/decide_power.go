@@ -93,7 +93,11 @@ func lookAtPower(o *Observed, d *Decision, on bool) bool {
 		complete(d)
 		d.wait(powerLookGap-since, view.Note{})
 	case o.PowerTold:
-		if n, ok := o.knownNode(d); ok {
+		n, ok := o.knownNode(d)
+		if ok && !on && nodespec.Unproven(n.Node()) {
+			return false // Ironic would switch off what has come on by itself, and is to be left alone
+		}
+		if ok {
 			d.do(n.LookAtPower(wanted))
 		}
 	case o.LookingAtPower():

@@ -32,16 +32,14 @@ func stepProvisioning(o *Observed, d *Decision) {
 		return
 	}
 	switch o.Node.ProvisionState {
-	case ironic.StateManageable:
-		target(o, d, ironic.TargetProvide)
+	case ironic.StateManageable, ironic.StateAvailable:
+		begin(o, d)
 	case ironic.StateInspectFailed, ironic.StateAdoptFailed:
 		manage(o, d)
 	case ironic.StateCleaning, ironic.StateCleanWait:
 		d.wait(lookAgain, cleaningNote(o))
 	case ironic.StateCleanFailed:
 		afterFailure(o, d, metal3.ProvisioningError, func() { leaveCleanFailed(o, d) })
-	case ironic.StateAvailable:
-		deploy(o, d)
 	case ironic.StateDeploying:
 		d.wait(lookAgain, deployNote(o))
 	case ironic.StateDeployWait:
@@ -50,6 +48,18 @@ func stepProvisioning(o *Observed, d *Decision) {
 		deployFailed(o, d)
 	default:
 		unexpected(o, d)
+	}
+}
+
+// begin goes on to a deployment that was not asked for yet, unless the machine is to be off by now.
+func begin(o *Observed, d *Decision) {
+	switch {
+	case !o.Host.Spec.Online:
+		enter(o, d, metal3.StateAvailable)
+	case o.Node.ProvisionState == ironic.StateManageable:
+		target(o, d, ironic.TargetProvide)
+	default:
+		deploy(o, d)
 	}
 }
 

@@ -146,11 +146,16 @@ func serviceAgain(o *Observed, d *Decision) {
 		return
 	}
 	p := o.plan(n)
+	key := plan.KeptOffBy(o.Host)
 	switch {
 	case p.Is == plan.ToLook:
 		d.do(readFirmware(n, p.Look))
 	case p.Is != plan.ToDo:
 		abortService(o, d)
+	case key != "":
+		d.wait(0, view.Note{
+			Step: "not serviced, since the machine would boot", Text: "annotation " + key, WaitingFor: "the client that has set the annotation to remove it",
+		})
 	case !plan.OrderOf(n.Node()).Same(&p.Work.Order):
 		d.do(n.Update(ironic.Desired{Extra: ironic.Fields{plan.KeyOrder: p.Work.Order.Value()}}))
 	default:

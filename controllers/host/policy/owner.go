@@ -160,7 +160,7 @@ type Double struct {
 func JudgeDouble(h *metal3.BareMetalHost, others []*metal3.BareMetalHost) Double {
 	first := h
 	for _, other := range others {
-		if nodespec.SameMachine(h, other) == "" || Standing(h) == Standing(other) && Standing(h) >= isUsed {
+		if nodespec.SameMachine(h, other) == "" || Standing(h) == Standing(other) && Standing(h) >= isUsed && !isDetached(h) {
 			continue // both are in use: nobody knows whose it is, and neither is held up
 		}
 		if comesFirst(other, first) {
@@ -206,7 +206,7 @@ const (
 func Standing(h *metal3.BareMetalHost) int {
 	switch h.Status.Provisioning.State {
 	case metal3.StateProvisioning, metal3.StateProvisioned, metal3.StateExternallyProvisioned, metal3.StateDeprovisioning:
-		if h.Status.Provisioning.ID != "" {
+		if h.Status.Provisioning.ID != "" && !isDetached(h) {
 			return isUsedByANode
 		}
 		return isUsed
@@ -227,12 +227,15 @@ func concernDouble(o *Observed, d *Decision) {
 			clearError(d)
 			d.Again = true
 		}
-	case o.State() == StateDeleting, isDetached(o.Host) && !o.Deleting(), Detaching(o):
+	case o.State() == StateDeleting, isDetached(o.Host) && WantsDetach(o.Host) && !o.Deleting(), Detaching(o):
 	case o.State() == StateNone, o.State() == metal3.StateUnmanaged: // nothing is done there
 	case o.Deleting():
 		d.warn(causeDouble, "the host is deleted without touching a machine: "+o.Double.Why)
 		d.Other = o.Double.Other
 		enter(o, d, StateDeleting)
+	case isDetached(o.Host): // it stays so: attached, it would have the machine of the other one
+		d.Other = o.Double.Other
+		d.wait(0, view.Note{Step: "not attached", Text: o.Double.Why, WaitingFor: "somebody to correct or delete one of the two hosts"})
 	default:
 		if !o.Failing() || o.Host.Status.ErrorMessage != o.Double.Why {
 			fail(o, d, o.registrationError(), causeDouble, o.Double.Why)
