@@ -18,12 +18,31 @@ import (
 // of a list, {} for the values of a map.
 func Spec(t testing.TB, kind string) []string {
 	t.Helper()
-	g := gomega.NewWithT(t)
+	return leaves("spec", schema(t, kind).Properties["spec"])
+}
+
+// Columns are the printer columns of a kind by their names.
+func Columns(t testing.TB, kind string) map[string]apiextensionsv1.CustomResourceColumnDefinition {
+	t.Helper()
+	columns := map[string]apiextensionsv1.CustomResourceColumnDefinition{}
+	for _, c := range definition(t, kind).Spec.Versions[0].AdditionalPrinterColumns {
+		columns[c.Name] = c
+	}
+	return columns
+}
+
+func schema(t testing.TB, kind string) *apiextensionsv1.JSONSchemaProps {
+	t.Helper()
+	return definition(t, kind).Spec.Versions[0].Schema.OpenAPIV3Schema
+}
+
+func definition(t testing.TB, kind string) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
 	crds, err := config.CRDs()
-	g.Expect(err).NotTo(gomega.HaveOccurred())
+	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
 	for _, crd := range crds {
 		if crd.Spec.Names.Kind == kind {
-			return leaves("spec", crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"])
+			return crd
 		}
 	}
 	t.Fatalf("there is no kind %s", kind)
