@@ -11,6 +11,7 @@ import (
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/link"
+	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/catalog"
 )
 
@@ -28,6 +29,7 @@ func TestTheConditionIsThatOfTheCatalogue(t *testing.T) {
 		{Host: host(metal3v1.StateAvailable), Image: ready},
 		{Host: host(metal3v1.StateAvailable, func(h *metal3v1.BareMetalHost) { h.Spec.BootMACAddress = "" })},
 		{Host: host(metal3v1.StateProvisioning, asked, annotated(names.BMACCluster, "no-slash")), Agent: agent(linked)},
+		{Host: host(metal3v1.StateProvisioning, asked, annotated(names.BMACCluster, "site/other")), Agent: agent(inCluster, inHub(wire.HostStatusInstalling))},
 		{Host: host(metal3v1.StateProvisioning, asked, annotated(names.BMACFencing, "bmc")), Agent: agent(linked)},
 		{Host: host(metal3v1.StateAvailable, func(h *metal3v1.BareMetalHost) { h.Spec.Image = &metal3v1.Image{} })},
 		{Host: host(metal3v1.StateAvailable), Claims: []agentv1.Agent{*agent(), *agent()}},

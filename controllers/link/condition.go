@@ -16,18 +16,19 @@ const ConditionLinked = "Linked"
 
 // Reasons of the condition; test/catalog says what each means.
 const (
-	ReasonLinked              = "Linked"
-	ReasonWaitingForImage     = "WaitingForImage"
-	ReasonWaitingForAgent     = "WaitingForAgent"
-	ReasonNoBootMACAddress    = "NoBootMACAddress"
-	ReasonBadClusterReference = "BadClusterReference"
-	ReasonBadAnnotation       = "BadAnnotation"
-	ReasonGivingBack          = "GivingBack"
-	ReasonGivenBack           = "GivenBack"
-	ReasonGiveBackLate        = "GiveBackLate"
-	ReasonGiveBackRefused     = "GiveBackRefused"
-	ReasonRemoving            = "Removing"
-	ReasonDraining            = "Draining"
+	ReasonLinked               = "Linked"
+	ReasonWaitingForImage      = "WaitingForImage"
+	ReasonWaitingForAgent      = "WaitingForAgent"
+	ReasonNoBootMACAddress     = "NoBootMACAddress"
+	ReasonBadClusterReference  = "BadClusterReference"
+	ReasonClusterReferenceLate = "ClusterReferenceLate"
+	ReasonBadAnnotation        = "BadAnnotation"
+	ReasonGivingBack           = "GivingBack"
+	ReasonGivenBack            = "GivenBack"
+	ReasonGiveBackLate         = "GiveBackLate"
+	ReasonGiveBackRefused      = "GiveBackRefused"
+	ReasonRemoving             = "Removing"
+	ReasonDraining             = "Draining"
 )
 
 // EventNotTakenOver is the reason of the condition, and of an event, that a labelled

@@ -12,6 +12,7 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/deployowner"
 	"github.com/ironflow/ironflow/controllers/link"
+	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // host returns a labelled, linked host in the given state.
@@ -342,6 +343,30 @@ func TestAgentSide(t *testing.T) {
 				g.Expect(p.Agent.Spec.ClusterDeploymentName).NotTo(BeNil())
 				g.Expect(p.Says.Reason).To(Equal(link.ReasonBadClusterReference))
 			},
+		},
+		"another cluster waits for the end of an installation, and the rest reaches the agent": {
+			link.Input{Host: host(metal3v1.StateProvisioning, asked, annotated(names.BMACCluster, "site/other"), annotated(names.BMACRole, "master")), Agent: agent(inCluster, inHub(wire.HostStatusInstalling))},
+			func(g *WithT, p link.Plan) {
+				g.Expect(p.Agent.Spec).To(And(HaveField("ClusterDeploymentName.Name", "prod"), HaveField("Role", "master")))
+				g.Expect(p.Says.Reason).To(Equal(link.ReasonClusterReferenceLate))
+			},
+		},
+		"so does none, as long as the host is prepared": {
+			link.Input{Host: host(metal3v1.StateProvisioning, asked, annotated(names.BMACCluster, "")), Agent: agent(inCluster, inHub(wire.HostStatusPreparingSuccessful))},
+			func(g *WithT, p link.Plan) {
+				g.Expect(p.Agent.Spec.ClusterDeploymentName).NotTo(BeNil())
+				g.Expect(p.Says.Reason).To(Equal(link.ReasonClusterReferenceLate))
+			},
+		},
+		"a host that is added to a running cluster is taken out at once": {
+			link.Input{Host: host(metal3v1.StateProvisioning, asked, annotated(names.BMACCluster, "")), Agent: agent(inCluster, inHub(wire.HostStatusInstallingInProgress), func(a *agentv1.Agent) {
+				a.Status.Kind = wire.HostKindAddToExistingClusterHost
+			})},
+			func(g *WithT, p link.Plan) { g.Expect(p.Agent.Spec.ClusterDeploymentName).To(BeNil()) },
+		},
+		"once it is installed, another cluster is the agent's": {
+			link.Input{Host: host(metal3v1.StateProvisioned, asked, annotated(names.BMACCluster, "site/other")), Agent: agent(inCluster, inHub(wire.HostStatusInstalled))},
+			func(g *WithT, p link.Plan) { g.Expect(p.Agent.Spec.ClusterDeploymentName.Name).To(Equal("other")) },
 		},
 		"overrides reach the agent, and go with their annotation's text": {
 			link.Input{Host: host(metal3v1.StateProvisioning, asked, annotated(names.BMACInstallerArgs, `["--append-karg","quiet"]`),

@@ -44,7 +44,7 @@ func dress(agent *agentv1.Agent, host *metal3v1.BareMetalHost) *agentv1.Agent {
 	if config, ok := host.Annotations[names.BMACIgnitionOverrides]; ok {
 		want.Spec.IgnitionConfigOverrides = config
 	}
-	if ref, ok := clusterReference(host); ok && ref != nil {
+	if ref, ok := clusterReference(host); ok && ref != nil && !late(agent, ref) {
 		want.Spec.ClusterDeploymentName = ref
 		if ref.Name == "" {
 			want.Spec.ClusterDeploymentName = nil
@@ -71,6 +71,10 @@ func disksKnown(agent *agentv1.Agent, host *metal3v1.BareMetalHost) bool {
 func linkedTo(agent *agentv1.Agent, host *metal3v1.BareMetalHost) Word {
 	if _, ok := clusterReference(host); !ok {
 		return no(ReasonBadClusterReference, "annotation "+names.BMACCluster+" is neither namespace/name nor empty, so the Agent keeps its cluster. Next: correct the annotation")
+	}
+	if ref, _ := clusterReference(host); ref != nil && late(agent, ref) {
+		return no(ReasonClusterReferenceLate, "annotation "+names.BMACCluster+" names another cluster than the one that the host of Agent "+agent.Name+" is being installed for, "+
+			"which does not change on the way. Next: put the annotation back; else the Agent gets that cluster when the installation has ended")
 	}
 	if wrong := badAnnotation(host); wrong != "" {
 		return no(ReasonBadAnnotation, wrong)
@@ -102,6 +106,19 @@ func clusterReference(host *metal3v1.BareMetalHost) (ref *agentv1.ClusterReferen
 		return nil, false
 	}
 	return &agentv1.ClusterReference{Namespace: namespace, Name: name}, true
+}
+
+// late reports whether the Agent may not be given the cluster: the API server refuses another one, and none, for a host
+// that is being prepared or installed (config/admission), along with all else that the Agent would be given.
+// A host that is added to a running cluster may be taken out, and an Agent that has no cluster may be given one.
+func late(agent *agentv1.Agent, ref *agentv1.ClusterReference) bool {
+	have := agent.Spec.ClusterDeploymentName
+	if have == nil || have.Name == "" {
+		return false
+	}
+	state := agent.Status.DebugInfo.State
+	busy := slices.Contains(hostmachine.Preparing, state) || state == wire.HostStatusPreparingFailed || slices.Contains(hostmachine.Installing, state)
+	return busy && *have != *ref && (ref.Name != "" || agent.Status.Kind != wire.HostKindAddToExistingClusterHost)
 }
 
 // completed reports that Ironic has booted the machine from its disk while the

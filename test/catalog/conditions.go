@@ -91,6 +91,7 @@ var Conditions = []Condition{
 	{host, "Linked", no, "WaitingForAgent", "The deploy step is asked for; the machine has not registered, or has not told its disks, or its Agent is gone."},
 	{host, "Linked", no, "NoBootMACAddress", "Nothing could tell which Agent is the host's, so it is not started: set `spec.bootMACAddress`."},
 	{host, "Linked", no, "BadClusterReference", "The annotation `bmac.agent-install.openshift.io/cluster-reference` cannot be read: correct it."},
+	{host, "Linked", no, "ClusterReferenceLate", "The annotation names another cluster than the one that the host is being installed for: put it back, or the Agent gets that cluster afterwards."},
 	{host, "Linked", no, "BadAnnotation", "An annotation cannot be given to the Agent as a label, or asks for fencing, which there is none of: the message names it. The others are given."},
 	{host, "Linked", no, "NotTakenOver", "The host is deployed with what a person or a claim has asked for, which stays: no Agent is approved. The message says what to do to change that."},
 	{host, "Linked", no, "AgentInDoubt", "Several machines say that they have the host's boot MAC address, or one does after the host was installed: delete the Agents that are not it."},
