@@ -85,8 +85,18 @@ func newWorld(t *testing.T) *world {
 	w := &world{WithT: g, t: t, hub: testhub.Start(t, testhub.Options{})}
 	w.kube, err = client.New(plane.Config(), client.Options{Scheme: scheme})
 	g.Expect(err).NotTo(HaveOccurred())
+	w.enforce(plane.Config())
 	w.run(plane.Config(), scheme)
 	return w
+}
+
+// enforce puts the admission rules of config/ in force: no controller may ask for what they refuse.
+func (w *world) enforce(access *rest.Config) {
+	w.t.Helper()
+	w.Expect(lab.InstallAdmission(w.t.Context(), access)).To(Succeed())
+	bad := &agentv1.AgentClassification{ObjectMeta: metav1.ObjectMeta{Namespace: site, Name: "bad"}}
+	bad.Spec.LabelKey, bad.Spec.LabelValue, bad.Spec.Query = "no/key", "x", "."
+	w.Eventually(func() error { return w.kube.Create(w.t.Context(), bad, client.DryRunAll) }, patience, often).Should(MatchError(ContainSubstring("ValidatingAdmissionPolicy")))
 }
 
 // run starts the controllers as the program does.

@@ -78,6 +78,9 @@ func base(kind, name string) client.Object {
 			HostSelector: metal3.HostSelector{MatchLabels: map[string]string{"example.com/rack": "r1"}},
 		}}
 	}
+	if o := agentBase(kind, meta); o != nil {
+		return o
+	}
 	if kind == "NMStateConfig" {
 		c := &agentv1.NMStateConfig{ObjectMeta: meta}
 		c.Spec.Interfaces = []agentv1.NMStateInterface{{Name: "nic1", MacAddress: "52:54:00:00:00:01"}}

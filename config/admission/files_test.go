@@ -59,7 +59,11 @@ func table() string {
 			if rest == "" {
 				rest = "-"
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", k.Kind, r.Name, strings.ReplaceAll(r.Message, "|", "\\|"), rest)
+			said := r.Message
+			if r.Where != "" {
+				said = "the members, then: " + said
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", k.Kind, r.Name, strings.ReplaceAll(said, "|", "\\|"), rest)
 		}
 	}
 	return b.String()

@@ -39,7 +39,7 @@ func (k Kind) Policy() *admissionv1.ValidatingAdmissionPolicy {
 	}
 	for _, r := range k.Rules {
 		policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
-			Expression: r.expression(), Message: r.Message, Reason: &reason,
+			Expression: r.expression(), Message: r.Message, MessageExpression: r.message(), Reason: &reason,
 		})
 	}
 	return policy

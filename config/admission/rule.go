@@ -6,6 +6,7 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 )
 
 // Rule is one thing that a kind's objects must hold to.
@@ -15,9 +16,14 @@ type Rule struct {
 	// Holds is CEL that is true for an object that keeps the rule; "self" stands for
 	// the object. Empty for a rule about changes.
 	Holds string
+	// Create is CEL that is true for a new object that may be created so; it may become so later. One that
+	// comes with a finalizer was there before, and is restored or moved.
+	Create string
 	// Change is CEL over object and oldObject that is true for an update that keeps
 	// the rule. Empty for a rule about objects.
 	Change string
+	// Where is CEL that gives the members which break the rule, ahead of the message; empty where that says it.
+	Where string
 	// Message is what the user reads: what is wrong, where, what to do.
 	Message string
 	// Rest says what CEL cannot judge and who does; empty for nothing.
@@ -27,10 +33,21 @@ type Rule struct {
 // expression is the rule as the API server evaluates it: what was wrong before
 // may stay.
 func (r Rule) expression() string {
-	if r.Change != "" {
+	switch {
+	case r.Change != "":
 		return "oldObject == null || (" + r.Change + ")"
+	case r.Create != "":
+		return "oldObject != null || object.metadata.?finalizers.orValue([]).size() > 0 || (" + about("object", r.Create) + ")"
 	}
 	return "(" + about("object", r.Holds) + ") || (oldObject != null && !(" + about("oldObject", r.Holds) + "))"
+}
+
+// message is what the API server says, with the members that break the rule; empty for the message as it is.
+func (r Rule) message() string {
+	if r.Where == "" {
+		return ""
+	}
+	return r.Where + " + " + raw(" "+r.Message)
 }
 
 // about puts an object's name in for self.
@@ -59,6 +76,10 @@ func Kinds() []Kind {
 		{Resource: "hostfirmwarecomponents", Kind: "HostFirmwareComponents", Rules: firmwareRules()},
 		{Resource: "hostclaims", Kind: "HostClaim", Rules: claimRules()},
 		{Group: agentv1.GroupVersion.Group, Version: agentv1.GroupVersion.Version, Resource: "nmstateconfigs", Kind: "NMStateConfig", Rules: networkRules()},
+		{Group: agentv1.GroupVersion.Group, Version: agentv1.GroupVersion.Version, Resource: "infraenvs", Kind: "InfraEnv", Rules: environmentRules()},
+		{Group: agentv1.GroupVersion.Group, Version: agentv1.GroupVersion.Version, Resource: "agents", Kind: "Agent", Rules: agentRules()},
+		{Group: agentv1.GroupVersion.Group, Version: agentv1.GroupVersion.Version, Resource: "agentclassifications", Kind: "AgentClassification", Rules: classificationRules()},
+		{Group: hiveextv1.GroupVersion.Group, Version: hiveextv1.GroupVersion.Version, Resource: "agentclusterinstalls", Kind: "AgentClusterInstall", Rules: installRules()},
 	}
 }
 
