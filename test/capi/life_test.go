@@ -133,6 +133,7 @@ func TestHostsOfClusterAPI(t *testing.T) {
 	still, there := sim.Node(namespace + "~" + moved.host)
 	g.Expect(there).To(BeTrue())
 	g.Expect(still.UUID).To(Equal(node.UUID))
+	moved.remediate(t) // the controllers there work, and have looked at the host
 	g.Expect(asked()).To(Equal(puts), "Ironic was asked for nothing")
 	moved.release(t)
 	g.Expect(second.host(t, moved.host).Spec.ConsumerRef).To(BeNil(), "it can be had by others there")
