@@ -214,10 +214,10 @@ bench-agent: prerequisites need-root ## The host agent as shipped, and a fleet o
 	@$(BIN)/bench-agent --ironflow $(BIN)/ironflow --agent $(BIN)/ironflow-agent --agents '$(or $(AGENTS),2000)'
 
 .PHONY: bench-hub
-bench-hub: prerequisites ## The hub with a simulated fleet, and clusters that are installed: AGENTS=10000 CLUSTERS=500 DATABASE=sqlite|postgres
+bench-hub: prerequisites ## The hub with a simulated fleet, and clusters that are installed: AGENTS=10000 CLUSTERS=500 DATABASE=sqlite|postgres; CORES=1 is its boot alone, with the hub on one core
 	@$(GOBUILD) -o $(BIN)/ironflow ./cmd/ironflow
 	@$(GOBUILD) -o $(BIN)/bench-hub ./test/bench/hub
-	@$(BIN)/bench-hub --ironflow $(BIN)/ironflow --agents '$(or $(AGENTS),10000)' --clusters '$(or $(CLUSTERS),500)' --database '$(or $(DATABASE),sqlite)'
+	@$(BIN)/bench-hub --ironflow $(BIN)/ironflow --agents '$(or $(AGENTS),10000)' --clusters '$(or $(CLUSTERS),500)' --database '$(or $(DATABASE),sqlite)' --cores '$(or $(CORES),0)'
 
 ##@ Housekeeping
 

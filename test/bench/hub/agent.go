@@ -43,7 +43,7 @@ func (a *agent) run(ctx context.Context, judged func()) {
 			return
 		}
 		if err != nil {
-			a.load.failed(err.Error())
+			a.load.failed(err)
 		} else if a.inventorySent && judged != nil {
 			judged()
 			judged = nil
@@ -58,7 +58,7 @@ func (a *agent) register(ctx context.Context) bool {
 	err := a.calls.do(ctx, a.group.Token, http.MethodPost, "/infra-envs/"+a.group.InfraEnv+"/hosts",
 		wire.HostCreateParams{HostID: hostID(a.number), DiscoveryAgentVersion: "bench"}, nil)
 	if err != nil && ctx.Err() == nil {
-		a.load.failed(err.Error())
+		a.load.failed(err)
 	}
 	return err == nil
 }

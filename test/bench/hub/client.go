@@ -6,11 +6,14 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"regexp"
+	"strconv"
 	"time"
 
 	"github.com/ironflow/ironflow/hub/rest"
@@ -20,20 +23,31 @@ import (
 // userToken opens the API for the bench as a user.
 const userToken = "the-user-of-the-bench"
 
-// callPatience bounds a call.
-const callPatience = time.Minute
+const (
+	// agentPatience is how long an agent waits for an answer.
+	agentPatience = 30 * time.Second
+	// userPatience is the same of the bench as a user, who asks for long lists.
+	userPatience = time.Minute
+)
 
 // client has one connection of its own, as an agent has.
 type client struct {
 	url  string
 	http *http.Client
+	// load counts what becomes of calls; nil for a user's. refusals are those of this client.
+	load     *load
+	refusals int
 }
 
 // newClient makes the client of a machine.
-func (l *load) newClient() *client { return newClient(l.URL, l.roots) }
+func (l *load) newClient() *client {
+	c := newClient(l.URL, l.roots, agentPatience)
+	c.load = l
+	return c
+}
 
-func newClient(url string, roots *x509.CertPool) *client {
-	return &client{url: url, http: &http.Client{Timeout: callPatience, Transport: &http.Transport{
+func newClient(url string, roots *x509.CertPool, patience time.Duration) *client {
+	return &client{url: url, http: &http.Client{Timeout: patience, Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, MaxIdleConnsPerHost: 1, IdleConnTimeout: 5 * time.Minute,
 		ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 10,
 	}}}
@@ -59,8 +73,35 @@ func failure(method, path, why string) error {
 	return fmt.Errorf("%s %s: %s", method, ids.ReplaceAllString(path, "ID"), ids.ReplaceAllString(why, "ID"))
 }
 
-// do makes a call below /v2 and decodes the answer into out.
+// errDeadline ends a call that was not answered in time.
+var errDeadline = errors.New("it was not answered in time")
+
+// busyError is a refusal of a hub that has too much to do.
+type busyError struct {
+	error
+
+	after time.Duration
+}
+
+// do makes a call below /v2 and decodes the answer into out. It obeys a hub that tells it to come later.
 func (c *client) do(ctx context.Context, token, method, path string, in, out any) error {
+	for {
+		err := c.try(ctx, token, method, path, in, out)
+		busy, ok := errors.AsType[*busyError](err)
+		if !ok || c.load == nil {
+			return err
+		}
+		c.refusals++
+		c.load.refused(c.refusals)
+		// As the agent does: up to a quarter later.
+		if !wait(ctx, time.Duration(float64(busy.after)*(1+rand.Float64()/4))) { //nolint:gosec // it is no secret
+			return ctx.Err()
+		}
+	}
+}
+
+// try makes a call once.
+func (c *client) try(ctx context.Context, token, method, path string, in, out any) error {
 	var body io.Reader = http.NoBody
 	if in != nil {
 		body = bytes.NewReader([]byte(text(in)))
@@ -79,6 +120,10 @@ func (c *client) do(ctx context.Context, token, method, path string, in, out any
 	// takes what it has for the same: the key without a value tells this to net/http and is not sent.
 	r.Header["Idempotency-Key"] = nil
 	answer, err := c.http.Do(r)
+	if ctx.Err() == nil && os.IsTimeout(err) && c.load != nil {
+		c.load.late()
+		return errDeadline
+	}
 	if err != nil {
 		return failure(method, path, err.Error())
 	}
@@ -86,6 +131,9 @@ func (c *client) do(ctx context.Context, token, method, path string, in, out any
 	raw, err := io.ReadAll(answer.Body)
 	if err != nil {
 		return failure(method, path, err.Error())
+	}
+	if after, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil && answer.StatusCode == http.StatusServiceUnavailable {
+		return &busyError{failure(method, path, answer.Status), time.Duration(after) * time.Second}
 	}
 	if answer.StatusCode >= 300 {
 		return failure(method, path, fmt.Sprintf("%s: %.300s", answer.Status, raw))

@@ -56,6 +56,8 @@ type load struct {
 
 	mu     sync.Mutex
 	errors map[string]int
+	// refusals are all of them, refusedMost those of the machine with most, deadlines calls that were not answered in time.
+	refusals, refusedMost, deadlines int
 	// polls are how long answers took while they are watched.
 	polls    []time.Duration
 	watching bool
@@ -82,11 +84,35 @@ func (l *load) tell(name string, figures map[string]float64) error {
 	return l.out.Encode(event{Name: name, Figures: figures, Errors: l.errors})
 }
 
-// failed counts a call that went wrong.
-func (l *load) failed(what string) {
+// failed counts a call that went wrong otherwise than by a deadline.
+func (l *load) failed(what error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.errors[what]++
+	if !errors.Is(what, errDeadline) {
+		l.errors[what.Error()]++
+	}
+}
+
+// refused counts a refusal of a machine that has had so many.
+func (l *load) refused(ofMachine int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refusals++
+	l.refusedMost = max(l.refusedMost, ofMachine)
+}
+
+// late counts a call that was not answered in time.
+func (l *load) late() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.deadlines++
+}
+
+// calls are the figures of what became of calls so far.
+func (l *load) calls() map[string]float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return map[string]float64{"refusals": float64(l.refusals), "refused_most": float64(l.refusedMost), "deadlines": float64(l.deadlines)}
 }
 
 // polled notes an answered poll.
@@ -140,7 +166,9 @@ func (l *load) live(ctx context.Context) error {
 		case <-judged:
 		}
 	}
-	if err := l.tell(allJudged, map[string]float64{"seconds": time.Since(begin).Seconds()}); err != nil {
+	figures := l.calls()
+	figures["seconds"] = time.Since(begin).Seconds()
+	if err := l.tell(allJudged, figures); err != nil {
 		return err
 	}
 	if !wait(ctx, l.Settle) {
@@ -201,14 +229,14 @@ func (l *load) saturate(ctx context.Context) error {
 		running.Go(func() {
 			calls, err := l.dial(ctx)
 			if err != nil {
-				l.failed(err.Error())
+				l.failed(err)
 				return
 			}
 			defer calls.close()
 			for i := c; ctx.Err() == nil; i = (i + connections) % len(machines) {
 				begin := time.Now()
 				if err := calls.poll(machines[i]); err != nil {
-					l.failed(err.Error())
+					l.failed(err)
 					return
 				}
 				l.polled(time.Since(begin))

@@ -8,6 +8,9 @@
 // connections can; the hub is started anew on the records; and 500 clusters of
 // three hosts go through a whole simulated installation. The last line is JSON.
 // Everything shares the machine: hub, fleet, kube-apiserver, etcd and database.
+//
+// With --cores, the hub has CPUs for itself, and all else has the others: half of the
+// fleet boots, and then all of it at a new hub.
 package main
 
 import (
@@ -30,8 +33,15 @@ type options struct {
 	agents, clusters int
 	database         string
 	settle, window   time.Duration
-	profile          string
-	load             bool
+	// fleets are how many fleets of so many agents there are; zero for one.
+	fleets int
+	// boot is the time within which the fleet boots.
+	boot time.Duration
+	// cores are how many CPUs the hub has for itself, hubCPUs which; none where it shares all.
+	cores   int
+	hubCPUs string
+	profile string
+	load    bool
 }
 
 func main() {
@@ -42,6 +52,9 @@ func main() {
 	flag.StringVar(&o.database, "database", "sqlite", "sqlite or postgres")
 	flag.DurationVar(&o.settle, "settle", 3*time.Minute, "how long the fleet is left alone before it is watched at rest")
 	flag.DurationVar(&o.window, "window", 2*time.Minute, "how long it is watched")
+	flag.DurationVar(&o.boot, "boot", time.Minute, "the time within which the fleet boots")
+	flag.IntVar(&o.cores, "cores", 0, "CPUs that the hub has for itself while a fleet boots, which is all that is measured then")
+	flag.StringVar(&o.hubCPUs, "hub-cpus", "", "internal: which CPUs those are")
 	flag.StringVar(&o.profile, "profile", "", "folder for CPU and heap profiles of the hub")
 	flag.BoolVar(&o.load, "load", false, "internal: be the fleet, by the JSON on standard input")
 	flag.Parse()
@@ -52,8 +65,12 @@ func main() {
 	switch {
 	case o.load:
 		err = beLoad(ctx, os.Stdin)
-	case o.agents < 20 || o.clusters < 1 || o.database != "sqlite" && o.database != "postgres":
-		err = errors.New("want at least 20 --agents, one of --clusters, and --database sqlite or postgres")
+	case o.agents < 40 || o.clusters < 1 || o.database != "sqlite" && o.database != "postgres":
+		err = errors.New("want at least 40 --agents, one of --clusters, and --database sqlite or postgres")
+	case o.cores > 0 && o.hubCPUs == "":
+		err = pin(o.cores)
+	case o.cores > 0:
+		err = storms(ctx, o)
 	default:
 		err = measure(ctx, o)
 	}

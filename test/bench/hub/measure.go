@@ -32,13 +32,15 @@ type figures struct {
 	Clusters    float64 `json:"clusters_s"`
 	Start       float64 `json:"start_s"`
 	List        float64 `json:"list_mib"`
+	RefusedMost float64 `json:"refused_most"`
+	Deadlines   float64 `json:"deadlines"`
 }
 
 // limits are those of the figures for 10,000 hosts and 500 clusters, on two cores that do nothing
 // else; a negative one is the least.
 var limits = map[string]float64{
 	"cores": 0.5, "rss_mib": 500, "instruction_p99_ms": 50, "reaction_p99_ms": 100, "polls_per_s": -10_000,
-	"storm_s": 180, "clusters_s": 300, "start_s": 2, "list_mib": 50,
+	"storm_s": 180, "clusters_s": 300, "start_s": 2, "list_mib": 50, "refused_most": 0, "deadlines": 0,
 }
 
 // saturateTime is how long the closed loops poll.
@@ -62,11 +64,11 @@ func measure(ctx context.Context, o options) (err error) {
 		return err
 	}
 	fmt.Println(string(raw))
-	return verdict(raw)
+	return verdict(raw, limits)
 }
 
 // verdict is every limit that was missed.
-func verdict(raw []byte) error {
+func verdict(raw []byte, limits map[string]float64) error {
 	var values map[string]any
 	if err := json.Unmarshal(raw, &values); err != nil {
 		return err
@@ -128,7 +130,7 @@ func (w *world) fleet(ctx context.Context, f *figures) error {
 	w.profile(ctx, "boot", profileTime)
 	var before usage.Process
 	var begun time.Time
-	return w.run(ctx, order{Phase: "live", Groups: w.groups, Boot: time.Minute, Settle: w.options.settle, Window: w.options.window, Reactions: 100}, func(e event) error {
+	return w.run(ctx, order{Phase: "live", Groups: w.groups, Boot: w.options.boot, Settle: w.options.settle, Window: w.options.window, Reactions: 100}, func(e event) error {
 		u, err := w.used()
 		if err != nil {
 			return err
@@ -136,6 +138,7 @@ func (w *world) fleet(ctx context.Context, f *figures) error {
 		switch e.Name {
 		case allJudged:
 			f.Storm = round(e.Figures["seconds"])
+			f.RefusedMost, f.Deadlines = e.Figures["refused_most"], e.Figures["deadlines"]
 			return w.allJudged(ctx)
 		case windowBegin:
 			before, begun = u, time.Now()

@@ -12,10 +12,19 @@ import (
 func TestVerdict(t *testing.T) {
 	g := NewWithT(t)
 	good := figures{Cores: 0.5, RSS: 500, Instruction: 50, Reaction: 100, Polls: 10_000, Storm: 180, Clusters: 300, Start: 2, List: 50}
-	g.Expect(verdict([]byte(text(good)))).To(Succeed())
+	g.Expect(verdict([]byte(text(good)), limits)).To(Succeed())
 	slow := good
 	slow.Polls, slow.Reaction = 9_999, 100.1
-	g.Expect(verdict([]byte(text(slow)))).To(MatchError(And(ContainSubstring("polls_per_s is 9999, less than 10000"), ContainSubstring("reaction_p99_ms is 100.1, more than 100"))))
+	g.Expect(verdict([]byte(text(slow)), limits)).To(MatchError(And(ContainSubstring("polls_per_s is 9999, less than 10000"), ContainSubstring("reaction_p99_ms is 100.1, more than 100"))))
+}
+
+func TestVerdictOfAStorm(t *testing.T) {
+	g := NewWithT(t)
+	good := overload{Storm: 240, Half: 110, Ratio: 2.2, RefusedMost: 1, Refusals: 5000}
+	g.Expect(verdict([]byte(text(good)), overloadLimits)).To(Succeed())
+	bad := good
+	bad.RefusedMost, bad.Panics = 2, 1
+	g.Expect(verdict([]byte(text(bad)), overloadLimits)).To(MatchError(And(ContainSubstring("refused_most is 2, more than 1"), ContainSubstring("panics is 1, more than 0"))))
 }
 
 // TestAMachineIsAsLargeAsReal ones, and different from all others.

@@ -76,14 +76,14 @@ func newWorld(ctx context.Context, o options) (_ *world, err error) {
 		args = append(args, "--database", db.URL, "--database-password-file", db.PasswordFile)
 	}
 	if w.hub, err = program.New(program.Options{
-		Program: o.program, Kubeconfig: plane.Kubeconfig, Dir: filepath.Join(w.lab.Dir, "hub"), UserToken: userToken, Plain: true, Args: args,
+		Program: o.program, Kubeconfig: plane.Kubeconfig, Dir: filepath.Join(w.lab.Dir, "hub"), UserToken: userToken, Plain: true, Args: args, CPUs: o.hubCPUs,
 	}); err != nil {
 		return nil, err
 	}
 	if err := w.hub.Start(ctx); err != nil {
 		return nil, err
 	}
-	w.user = newClient(w.hub.URL, trust(w.hub.CA))
+	w.user = newClient(w.hub.URL, trust(w.hub.CA), userPatience)
 	return w, w.place(ctx)
 }
 
@@ -95,18 +95,28 @@ func (w *world) stop(ctx context.Context) error {
 	return errors.Join(err, w.drop(), w.lab.Stop(ctx))
 }
 
-// place makes the infra-envs and clusters of the fleet: half of it in the pool, the other half in
-// clusters of 500, of 50 and of 3, a third of it each.
+// place makes the infra-envs and clusters of the fleets, which are alike.
 func (w *world) place(ctx context.Context) error {
-	pool, err := w.newGroup(ctx, "pool", "", 0, w.options.agents/2)
+	for n := range max(1, w.options.fleets) {
+		if err := w.placeFleet(ctx, n*w.options.agents, fmt.Sprintf("fleet-%d-", n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// placeFleet makes those of a fleet: half of it in the pool, the other half in clusters of 500, of 50
+// and of 3, a third of it each.
+func (w *world) placeFleet(ctx context.Context, first int, name string) error {
+	pool, err := w.newGroup(ctx, name+"pool", "", first, w.options.agents/2)
 	if err != nil {
 		return err
 	}
-	w.groups = []group{pool}
-	next := pool.Size
+	w.groups = append(w.groups, pool)
+	next, end := first+pool.Size, first+w.options.agents
 	for _, size := range []int{500, 50} {
-		for n := 0; n < max(1, w.options.agents/6/size) && next+size <= w.options.agents; n++ {
-			g, err := w.newCluster(ctx, fmt.Sprintf("of-%d-%d", size, n), next, size)
+		for n := 0; n < max(1, w.options.agents/6/size) && next+size <= end; n++ {
+			g, err := w.newCluster(ctx, fmt.Sprintf("%sof-%d-%d", name, size, n), next, size)
 			if err != nil {
 				return err
 			}
@@ -114,7 +124,7 @@ func (w *world) place(ctx context.Context) error {
 			next += size
 		}
 	}
-	rest, err := w.threes(ctx, (w.options.agents-next)/3, next, "three")
+	rest, err := w.threes(ctx, (end-next)/3, next, name+"three")
 	w.groups = append(w.groups, rest...)
 	return err
 }

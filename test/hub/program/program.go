@@ -40,6 +40,8 @@ type Options struct {
 	Plain bool
 	// Args are further flags.
 	Args []string
+	// CPUs are those that it runs on, in the words of taskset; empty for all.
+	CPUs string
 }
 
 // Hub is a hub's program. It is started once, and again after each [Hub.Kill].
@@ -92,6 +94,9 @@ func New(o Options) (*Hub, error) {
 		args = append(args, "--hub-user-token-file", file)
 	}
 	h.command = guard.Command{Path: o.Program, Args: args}
+	if o.CPUs != "" {
+		h.command = guard.Command{Path: "taskset", Args: append([]string{"-c", o.CPUs, o.Program}, args...)}
+	}
 	return h, nil
 }
 
