@@ -23,6 +23,8 @@ type Fleet struct {
 	turned turned
 	// memory is asked about hosts without a record; nil where nobody knows of any.
 	memory Memory
+	// registering are the registrations under way.
+	registering unit.Repeated[wire.HostRegistrationResponse]
 }
 
 // New makes the fleet.

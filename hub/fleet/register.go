@@ -35,6 +35,8 @@ type Registration struct {
 	// By is the token that the agent registers with; the zero value stands for a hub
 	// without authentication.
 	By auth.Claims
+	// From is where the call comes from: another machine with the same id does not repeat it.
+	From string
 	// WantsToken tells that the agent goes on with a token of the host's own.
 	WantsToken bool
 }
@@ -47,6 +49,8 @@ const maxVersion = 512
 // that the hub must not touch again is refused with 403 or 409, a new one of a cluster
 // that is closed for now with 503, or with 409 where no agent asks. One without a record that
 // somebody else remembers (see [Memory]) is put off with 503 until it has one again.
+// The same registration that comes again meanwhile waits for the first, which goes on
+// when its caller leaves.
 func (f *Fleet) RegisterHost(ctx context.Context, r Registration) (wire.HostRegistrationResponse, error) {
 	if uuid.Validate(r.HostID) != nil {
 		return wire.HostRegistrationResponse{}, refusal.BadRequest("host_id %.40q is not a UUID", r.HostID)
@@ -54,6 +58,10 @@ func (f *Fleet) RegisterHost(ctx context.Context, r Registration) (wire.HostRegi
 	if len(r.AgentVersion) > maxVersion {
 		return wire.HostRegistrationResponse{}, refusal.BadRequest("discovery_agent_version has %d bytes, more than %d", len(r.AgentVersion), maxVersion)
 	}
+	return f.registering.Do(ctx, unit.Text(r), func(ctx context.Context) (wire.HostRegistrationResponse, error) { return f.registerHost(ctx, r) })
+}
+
+func (f *Fleet) registerHost(ctx context.Context, r Registration) (wire.HostRegistrationResponse, error) {
 	var answer wire.HostRegistrationResponse
 	key := store.HostKey{InfraEnvID: r.InfraEnvID, HostID: r.HostID}
 	if err := f.remembered(ctx, key); err != nil {

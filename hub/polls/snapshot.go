@@ -2,6 +2,7 @@ package polls
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/ironflow/ironflow/hub/hostmachine"
@@ -74,6 +75,12 @@ func (d *Desk) IsDull(key store.HostKey, step wire.StepType, digest uint64) bool
 	return s != nil && s.Dull(step, digest)
 }
 
+// IsInstalling reports whether the host is being installed, as far as memory or the store can tell.
+func (d *Desk) IsInstalling(ctx context.Context, key store.HostKey) bool {
+	s, err := d.Snapshot(ctx, key)
+	return err == nil && s.Installing
+}
+
 // Bored notes a reply that changed nothing about the host as it was after the
 // moment. Where that cannot be noted, such a reply is looked at again.
 func (d *Desk) Bored(ctx context.Context, key store.HostKey, step wire.StepType, digest uint64, since snapshots.Moment) {
@@ -117,7 +124,8 @@ func snapshotOf(j judge.Judge, host *store.Host, env *store.InfraEnv, c *store.C
 	s := &snapshots.Host{
 		Key: host.Key(), ClusterID: host.ClusterID(), Bearer: host.Bearer, Steps: steps, Peer: peerOf(host, facts.Inventory), Agent: host.API.DiscoveryAgentVersion,
 		CheckedInAt: host.API.CheckedInAt.Time, Patience: j.Timers.Silence(host.API.Bootstrap),
-		Away: host.API.ConnectionTimedOut || host.API.Status == wire.HostStatusDisconnected || host.API.Status == wire.HostStatusDisconnectedUnbound,
+		Installing: slices.Contains(hostmachine.Installing, host.API.Status),
+		Away:       host.API.ConnectionTimedOut || host.API.Status == wire.HostStatusDisconnected || host.API.Status == wire.HostStatusDisconnectedUnbound,
 	}
 	if host.Twin != nil {
 		s.TwinSeenAt = host.Twin.SeenAt

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/ironflow/ironflow/hub/rules"
 	"github.com/ironflow/ironflow/hub/store"
@@ -77,6 +78,23 @@ func IsLater(err error) bool {
 
 // ErrUnavailable means that the same call may work in a moment.
 var ErrUnavailable = errors.New("the hub is not available")
+
+// BusyError refuses what the hub would not get through in time.
+type BusyError struct {
+	// After is when the caller may come again: a moment of its own.
+	After time.Duration
+}
+
+// Error implements error.
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("the hub has more to do than it gets through; ask again in %d s", e.Seconds())
+}
+
+// Unwrap tells that the same call may work later.
+func (e *BusyError) Unwrap() error { return ErrUnavailable }
+
+// Seconds is when the caller may come again, as Retry-After says it: at least one.
+func (e *BusyError) Seconds() int64 { return int64(max(e.After-1, 0)/time.Second) + 1 }
 
 // Code is the HTTP status that an error of the hub means; 503 for those that
 // may pass by themselves, and 500 for those that are nobody's fault but the hub's.

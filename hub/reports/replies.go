@@ -38,6 +38,8 @@ type Reports struct {
 	units *settle.Units
 	polls *polls.Desk
 	seed  maphash.Seed
+	// inventories are those under way.
+	inventories unit.Repeated[struct{}]
 }
 
 // New makes the taker of reports; replies that are known to change nothing are
@@ -47,12 +49,24 @@ func New(units *settle.Units, desk *polls.Desk) *Reports {
 }
 
 // Reply takes the result of a step. A failed step never fails the call: what it
-// means is in the host's status. Output that cannot be read is refused with 400.
+// means is in the host's status. Output that cannot be read is refused with 400. An
+// inventory that comes again meanwhile waits for the first, which goes on when its caller leaves.
 func (r *Reports) Reply(ctx context.Context, key store.HostKey, reply wire.StepReply) error {
 	digest := r.digest(reply)
 	if reply.ExitCode == 0 && r.polls.IsDull(key, reply.StepType, digest) {
 		return nil // it says again what changed nothing
 	}
+	if reply.ExitCode != 0 || reply.StepType != wire.StepTypeInventory {
+		return r.store(ctx, key, reply, digest)
+	}
+	_, err := r.inventories.Do(ctx, fmt.Sprint(key, digest), func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, r.store(ctx, key, reply, digest)
+	})
+	return err
+}
+
+// store takes a result that may change something.
+func (r *Reports) store(ctx context.Context, key store.HostKey, reply wire.StepReply, digest uint64) error {
 	since := r.polls.Now()
 	var last *settle.Work
 	err := r.units.Update(ctx, func(w *settle.Work) error {

@@ -26,6 +26,9 @@ func registerHost(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.hub.Behind() {
+		return nil, r.hub.Later() // before the body is read
+	}
 	var p wire.HostCreateParams
 	if err := r.body(&p); err != nil {
 		return nil, err
@@ -46,7 +49,7 @@ func registerHost(r *request) (any, error) {
 		version = r.Header.Get(wire.HeaderAgentVersion)
 	}
 	answer, err := r.hub.RegisterHost(r.Context(), service.Registration{
-		InfraEnvID: env, HostID: p.HostID, AgentVersion: version, Attempt: attempt, By: r.caller.agent, WantsToken: r.wantsToken(),
+		InfraEnvID: env, HostID: p.HostID, AgentVersion: version, Attempt: attempt, By: r.caller.agent, From: r.from(), WantsToken: r.wantsToken(),
 	})
 	if err != nil {
 		return nil, err
@@ -84,6 +87,9 @@ func stepReply(r *request) (any, error) {
 	}
 	if err := r.spend(key); err != nil {
 		return nil, err
+	}
+	if r.hub.BehindFor(r.Context(), key) {
+		return nil, r.hub.Later() // before the body is read
 	}
 	var reply wire.StepReply
 	if err := r.body(&reply); err != nil {

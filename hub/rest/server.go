@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
@@ -224,7 +225,11 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, op protocol.Operat
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		err, code = errors.New("the body is larger than "+byteCount(tooLarge.Limit)), http.StatusRequestEntityTooLarge
 	}
-	_, refused := errors.AsType[*service.Error](err)                                    // on purpose, with a reason for people
+	_, refused := errors.AsType[*service.Error](err) // on purpose, with a reason for people
+	after := retryAfter
+	if busy, ok := errors.AsType[*service.BusyError](err); ok {
+		refused, after, err = true, strconv.FormatInt(busy.Seconds(), 10), busy
+	}
 	if code >= http.StatusInternalServerError && !refused && r.Context().Err() == nil { // whoever is gone is no failure
 		s.log.Error("an operation failed", "operation", op.ID, "error", err)
 	}
@@ -232,7 +237,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, op protocol.Operat
 	case http.StatusInternalServerError:
 		writeError(w, code, "the hub could not do this; see its log")
 	case http.StatusServiceUnavailable:
-		w.Header().Set("Retry-After", retryAfter)
+		w.Header().Set("Retry-After", after)
 		reason := "the hub cannot do this at the moment; ask again"
 		if refused {
 			reason = err.Error()

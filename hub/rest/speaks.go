@@ -2,6 +2,7 @@ package rest
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 
 	"github.com/ironflow/ironflow/hub/service"
@@ -160,6 +161,15 @@ func (r *request) giveToken(key store.HostKey) error {
 	}
 	r.w.Header().Set(wire.HeaderHostToken, own)
 	return nil
+}
+
+// from is the address that the call comes from.
+func (r *request) from() string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
 }
 
 func (r *request) wantsToken() bool {

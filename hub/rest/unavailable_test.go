@@ -37,6 +37,8 @@ type failingStore struct {
 	// meanwhile is done after each read; it may be nil.
 	meanwhile func()
 	hub       *service.Hub
+	// takes is how long a commit takes; zero for no longer than it does.
+	takes time.Duration
 }
 
 // failAfter has all reads but the next n fail.
@@ -60,6 +62,9 @@ func (s *failingStore) View(ctx context.Context, f func(*store.Reader) error) er
 func (s *failingStore) Commit(ctx context.Context, u *store.Unit) error {
 	if s.write != nil {
 		return s.write
+	}
+	if s.takes > 0 && len(u.Hosts) > 0 {
+		<-time.After(s.takes)
 	}
 	return s.Store.Commit(ctx, u)
 }

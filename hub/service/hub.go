@@ -198,6 +198,18 @@ func (o Options) units(cache *snapshots.Cache, book *checkins.Book) *settle.Unit
 // Reseal seals anew what was sealed with an earlier one of the keys, which can go then.
 func (h *Hub) Reseal(ctx context.Context) error { return h.units.Reseal(ctx) }
 
+// Behind reports whether the hub would not get through more of agents before they give up.
+func (h *Hub) Behind() bool { return h.units.Behind() }
+
+// BehindFor is Behind for what a host reports of a step. One that is being installed is never
+// sent away: existing agents report the end of a step once.
+func (h *Hub) BehindFor(ctx context.Context, key store.HostKey) bool {
+	return h.units.Behind() && !h.IsInstalling(ctx, key)
+}
+
+// Later tells an agent to come later, at a moment of its own.
+func (h *Hub) Later() error { return h.units.Later() }
+
 // Ready reports whether the hub can serve: its store answers.
 func (h *Hub) Ready(ctx context.Context) error {
 	return h.store.View(ctx, func(*store.Reader) error { return nil })

@@ -43,6 +43,8 @@ type (
 	File = files.File
 	// Error is a refusal with the status code of the protocol.
 	Error = refusal.Error
+	// BusyError refuses what the hub would not get through in time.
+	BusyError = refusal.BusyError
 	// Event announces a stored change, of this program or of another one over the
 	// same store. It says where to look, not what to find.
 	Event = store.Change

@@ -34,6 +34,8 @@ type Host struct {
 	CheckedInAt time.Time
 	// Patience is how long the host may be silent; zero for any time.
 	Patience time.Duration
+	// Installing tells that the host is being installed.
+	Installing bool
 	// Away tells that the host counts as silent: its next poll changes its record.
 	Away bool
 

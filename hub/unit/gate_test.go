@@ -1,6 +1,7 @@
 package unit
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"sync/atomic"
@@ -104,5 +105,84 @@ func TestWhoseTurnItIsDoesNotWaitBehindOthers(t *testing.T) {
 			g.Expect(<-others).To(MatchError(errEnough))
 		}
 		g.Expect(u.counted(t.Context(), g, "a")).To(BeEquivalentTo(2))
+	})
+}
+
+// TestTheFirstGoesFirst, so that nobody waits for ever behind those who came later.
+func TestTheFirstGoesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, u := open(t)
+		goOn, ended := make(chan struct{}), make(chan error)
+		for range atOnce {
+			go func() { ended <- u.Update(t.Context(), func(*Work) error { <-goOn; return errEnough }) }()
+		}
+		synctest.Wait()
+		var order []int
+		for i := range 3 {
+			go func() {
+				ended <- u.Update(t.Context(), func(*Work) error {
+					order = append(order, i) // one place is free at a time
+					<-goOn
+					return errEnough
+				})
+			}()
+			synctest.Wait()
+		}
+		for range atOnce + 3 {
+			goOn <- struct{}{}
+			g.Expect(<-ended).To(MatchError(errEnough))
+			synctest.Wait()
+		}
+		g.Expect(order).To(Equal([]int{0, 1, 2}))
+	})
+}
+
+// TestWhoHasGoneIsNotWorkedFor: not from the beginning, not when its turn comes, and nobody waits behind it.
+func TestWhoHasGoneIsNotWorkedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, u := open(t)
+		goOn, ended := make(chan struct{}), make(chan error)
+		for range atOnce {
+			go func() { ended <- u.Update(t.Context(), func(*Work) error { <-goOn; return errEnough }) }()
+		}
+		synctest.Wait()
+		ctx, leave := context.WithCancel(t.Context())
+		never := func(*Work) error {
+			t.Error("it is worked for one who has gone")
+			return nil
+		}
+		go func() { ended <- u.Update(ctx, never) }()
+		synctest.Wait()
+		leave()
+		g.Expect(<-ended).To(MatchError(context.Canceled))
+		close(goOn)
+		for range atOnce {
+			g.Expect(<-ended).To(MatchError(errEnough))
+		}
+		g.Expect(u.Update(ctx, never)).To(MatchError(context.Canceled), "with nobody else at work")
+		g.Expect(u.Update(t.Context(), count("a"))).To(Succeed())
+	})
+}
+
+// TestWhoWaitsForAClusterTooLong is told to come later, too.
+func TestWhoWaitsForAClusterTooLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, u := open(t)
+		goOn, ended := make(chan struct{}), make(chan error)
+		go func() {
+			ended <- u.Update(t.Context(), func(w *Work) error {
+				err := count("a")(w)
+				<-goOn
+				return err
+			})
+		}()
+		synctest.Wait()
+		begin := time.Now()
+		err := u.Update(t.Context(), count("a"))
+		g.Expect(refusal.Code(err)).To(Equal(http.StatusServiceUnavailable), "%v", err)
+		g.Expect(time.Since(begin)).To(Equal(patience))
+		close(goOn)
+		g.Expect(<-ended).To(Succeed())
+		g.Expect(u.Update(t.Context(), count("a"))).To(Succeed())
 	})
 }

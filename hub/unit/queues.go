@@ -67,7 +67,7 @@ func (q *queues) wait(ctx context.Context, cluster string) error {
 		return nil
 	case <-ctx.Done():
 		q.leave(cluster)
-		return ctx.Err()
+		return whyEnded(ctx)
 	}
 }
 

@@ -29,6 +29,7 @@ type Units struct {
 
 	queues queues
 	gate   gate
+	pace   pace
 }
 
 const (
@@ -40,15 +41,31 @@ const (
 )
 
 // Update does one unit of work. Where somebody else changed a record meanwhile,
-// the whole work is done again, so f must have no effects outside of it.
+// the whole work is done again, so f must have no effects outside of it. Work whose
+// caller has gone is not begun; what cannot be begun in time is refused with
+// [refusal.BusyError].
 func (u *Units) Update(ctx context.Context, f func(*Work) error) error {
+	patient, stop := context.WithTimeoutCause(ctx, patience, errLate)
+	defer stop()
+	late := false
+	u.pace.begin()
+	defer func() { u.pace.end(!late && ctx.Err() == nil) }()
+	err := u.update(ctx, patient, f)
+	if late = errors.Is(err, errLate); late {
+		return u.Later()
+	}
+	return err
+}
+
+// update does the unit; it waits for others as long as the patient context allows.
+func (u *Units) update(ctx, patient context.Context, f func(*Work) error) error {
 	mine := &turns{queues: &u.queues, mine: map[string]bool{}}
 	defer mine.release()
 	for attempt := 1; ; {
-		w, err := u.attempt(ctx, f, mine)
+		w, err := u.attempt(ctx, patient, f, mine)
 		switch {
 		case mine.wanted != "":
-			if err := mine.wait(ctx); err != nil {
+			if err := mine.wait(patient); err != nil {
 				return err
 			}
 			continue
@@ -71,8 +88,8 @@ func (u *Units) Update(ctx context.Context, f func(*Work) error) error {
 }
 
 // attempt does the work once and stores what came of it.
-func (u *Units) attempt(ctx context.Context, f func(*Work) error, mine *turns) (*Work, error) {
-	leave, err := u.gate.enter(ctx, len(mine.mine) > 0)
+func (u *Units) attempt(ctx, patient context.Context, f func(*Work) error, mine *turns) (*Work, error) {
+	leave, err := u.gate.enter(patient, len(mine.mine) > 0)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,146 @@
+package rest_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/rest"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// overloaded is the API of a hub whose store takes a second for each write.
+type overloaded struct {
+	api   http.Handler
+	token string
+	store *failingStore
+}
+
+func (o *overloaded) call(ctx context.Context, method, path string, body io.Reader) *httptest.ResponseRecorder {
+	r := httptest.NewRequestWithContext(ctx, method, rest.Base+"/v2"+path, body)
+	r.Header.Set(wire.HeaderAgentToken, o.token)
+	w := httptest.NewRecorder()
+	o.api.ServeHTTP(w, r)
+	return w
+}
+
+const hostsOfToken = "/infra-envs/" + envOfToken + "/hosts"
+
+func nthHost(n int) string { return fmt.Sprintf("aaaaaaaa-0000-4000-8000-%012d", n) }
+
+func (o *overloaded) register(ctx context.Context, n int) *httptest.ResponseRecorder {
+	return o.call(ctx, http.MethodPost, hostsOfToken, strings.NewReader(`{"host_id": "`+nthHost(n)+`"}`))
+}
+
+// installing makes the n-th host one that is being installed.
+func (o *overloaded) installing(t *testing.T, n int) {
+	t.Helper()
+	g := NewWithT(t)
+	g.Expect(o.register(t.Context(), n).Code).To(Equal(http.StatusCreated))
+	unit := &store.Unit{}
+	g.Expect(o.store.Store.View(t.Context(), func(r *store.Reader) error {
+		host, err := r.Host(store.HostKey{InfraEnvID: envOfToken, HostID: nthHost(n)})
+		if err != nil {
+			return err
+		}
+		host.API.Status = wire.HostStatusInstallingInProgress
+		unit.Hosts = append(unit.Hosts, host)
+		return nil
+	})).To(Succeed())
+	g.Expect(o.store.Store.Commit(t.Context(), unit)).To(Succeed())
+}
+
+// unread is a body that nobody may read.
+type unread struct{ t *testing.T }
+
+// Read implements [io.Reader].
+func (u unread) Read([]byte) (int, error) {
+	u.t.Error("the body of a refused call is read")
+	return 0, io.EOF
+}
+
+// TestAHubThatIsBehind works as fast as ever: it sends away what it would not get through before it reads it, each
+// caller to a moment of its own, and answers polls.
+func TestAHubThatIsBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		o := &overloaded{store: &failingStore{}}
+		o.api, o.token = apiOver(t, o.store)
+		defer func() { _ = o.store.Close() }()
+		g.Expect(o.register(t.Context(), 0).Code).To(Equal(http.StatusCreated))
+		poll := func() {
+			w := o.call(t.Context(), http.MethodGet, hostsOfToken+"/"+nthHost(0)+"/instructions", http.NoBody)
+			g.Expect(w.Code).To(Equal(http.StatusOK), w.Body.String())
+			g.Expect(w.Body.String()).To(ContainSubstring(`"inventory"`))
+		}
+		poll()
+		const calls, installing = 300, 1000
+		o.installing(t, installing)
+		o.store.takes = time.Second
+		codes := make(chan int, calls)
+		var calling sync.WaitGroup
+		defer calling.Wait() // also where something was not as expected
+		for n := range calls {
+			calling.Go(func() { codes <- o.register(t.Context(), n+1).Code })
+		}
+		<-time.After(6*time.Second + time.Second/2)
+		begin := time.Now()
+		var moments []int
+		for range 20 {
+			w := o.call(t.Context(), http.MethodPost, hostsOfToken+"/"+nthHost(0)+"/instructions", unread{t})
+			g.Expect(w.Code).To(Equal(http.StatusServiceUnavailable), w.Body.String())
+			seconds, err := strconv.Atoi(w.Header().Get("Retry-After"))
+			g.Expect(err).NotTo(HaveOccurred())
+			moments = append(moments, seconds)
+		}
+		g.Expect(moments[0]).To(BeNumerically("~", (calls-6*8)/8, 3), "when the hub is through with what it has")
+		g.Expect(moments[len(moments)-1]).To(BeNumerically("~", moments[0]+len(moments)/8, 1), "not all at the same time")
+		poll()
+		g.Expect(time.Since(begin)).To(BeZero(), "none of these waits for anything")
+		g.Expect(o.register(t.Context(), calls+1).Code).To(Equal(http.StatusServiceUnavailable), "new ones are sent away, too")
+		failure := strings.NewReader(`{"step_type": "install", "exit_code": 1, "error": "the disk is broken"}`)
+		failed := o.call(t.Context(), http.MethodPost, hostsOfToken+"/"+nthHost(installing)+"/instructions", failure)
+		g.Expect(failed.Code).To(Equal(http.StatusNoContent), "what an installation comes to is never sent away: %s", failed.Body)
+		count := map[int]int{}
+		for range calls {
+			count[<-codes]++
+		}
+		g.Expect(count[http.StatusCreated]).To(BeNumerically("~", 8*25, 8))
+		g.Expect(count[http.StatusCreated]+count[http.StatusServiceUnavailable]).To(Equal(calls), "%v", count)
+		g.Expect(time.Since(begin)).To(BeNumerically("<", 24*time.Second), "no agent has given up by then")
+	})
+}
+
+// TestARegistrationThatIsRepeated is one, whether its first caller is still there or not.
+func TestARegistrationThatIsRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		o := &overloaded{store: &failingStore{takes: time.Second}}
+		o.api, o.token = apiOver(t, o.store)
+		defer func() { _ = o.store.Close() }()
+		first, leave := context.WithCancel(t.Context())
+		ended := make(chan *httptest.ResponseRecorder)
+		go func() { ended <- o.register(first, 1) }()
+		synctest.Wait()
+		leave()
+		again := o.register(t.Context(), 1)
+		g.Expect(again.Code).To(Equal(http.StatusCreated), again.Body.String())
+		<-ended
+		events, _, err := o.store.hub.Events(t.Context(), store.EventFilter{HostIDs: []string{nthHost(1)}})
+		g.Expect(err).NotTo(HaveOccurred())
+		registered := slices.DeleteFunc(events, func(e wire.Event) bool { return e.Name != "host_registration_succeeded" })
+		g.Expect(registered).To(HaveLen(1))
+	})
+}

@@ -1,0 +1,114 @@
+package unit
+
+import (
+	"sync"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/refusal"
+)
+
+const (
+	// maxBehind is how far the hub may be behind before it takes no more of agents: what it has
+	// can still be answered before they give up.
+	maxBehind = 20 * time.Second
+	// maxLater is the latest moment that a refused caller is given: agents stay away no longer.
+	maxLater = 5 * time.Minute
+	// sample is of how many units the time of each is the average.
+	sample = 32
+	// complainEvery is how often the log says that the hub is behind.
+	complainEvery = time.Minute
+)
+
+// pace knows how fast the hub gets through its units of work. The zero value is ready.
+type pace struct {
+	mu sync.Mutex
+	// open are units that wait or are under way.
+	open int
+	// each is how long the hub takes for one, at most; zero while nobody knows.
+	each time.Duration
+	// done are the units of the present sample, busy the time with any open until since, which
+	// is when that was last added up.
+	done  int
+	busy  time.Duration
+	since time.Time
+	// promised is the last moment that was given to a caller.
+	promised, complained time.Time
+}
+
+func (p *pace) begin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.addUp()
+	p.open++
+}
+
+// end follows begin; worked tells that the unit was not only waiting.
+func (p *pace) end(worked bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.addUp()
+	p.open--
+	if !worked {
+		return
+	}
+	if p.done++; p.done == sample {
+		p.each, p.done, p.busy = p.busy/sample, 0, 0
+	}
+}
+
+// addUp notes the time until now.
+func (p *pace) addUp() {
+	now := time.Now()
+	if p.open > 0 {
+		p.busy += now.Sub(p.since)
+	}
+	p.since = now
+}
+
+// behind is how long the hub takes for what it has to do.
+func (p *pace) behind() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return time.Duration(p.open) * p.each
+}
+
+// later is how long a caller waits who was sent away. Each is given a moment of its own, after all that is to be
+// done and was promised, so that they come as the hub gets through them.
+func (p *pace) later() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	free := now.Add(time.Duration(p.open) * p.each)
+	if p.promised.After(free) {
+		free = p.promised
+	}
+	own := free.Add(p.each)
+	if own.Sub(now) > maxLater {
+		return maxLater
+	}
+	p.promised = own
+	return own.Sub(now)
+}
+
+// complains reports whether the log is to say that the hub is behind.
+func (p *pace) complains() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	if now.Sub(p.complained) < complainEvery {
+		return false
+	}
+	p.complained = now
+	return true
+}
+
+// Behind reports whether the hub would not get through more of agents before they give up.
+func (u *Units) Behind() bool { return u.pace.behind() > maxBehind }
+
+// Later tells a caller to come later.
+func (u *Units) Later() error {
+	if u.pace.complains() {
+		u.Log.Warn("the hub has more to do than it gets through; agents are told to come later", "behind", u.pace.behind().Round(time.Second))
+	}
+	return &refusal.BusyError{After: u.pace.later()}
+}
