@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/ironflow/ironflow/hub/filestore"
@@ -100,4 +101,55 @@ func BenchmarkHostByMAC(b *testing.B) {
 			b.Fatal(found, err)
 		}
 	}
+}
+
+// BenchmarkBoot is what a host costs that boots: its registration, its first poll, and its inventory of 30 KB.
+func BenchmarkBoot(b *testing.B) {
+	for _, size := range []int{0, 3, 50} {
+		b.Run(fmt.Sprintf("clusters of %d", size), func(b *testing.B) {
+			hub, _ := fleet(b, 0)
+			ctx := b.Context()
+			disk := fmt.Sprintf(`{"id":"/dev/%%s","path":"/dev/%%s","name":"%%s","drive_type":"SSD","size_bytes":200000000000,"smart":%q}`, strings.Repeat("SMART attribute ok; ", 750))
+			b.ResetTimer()
+			for i := range b.N {
+				env := bootEnv(b, hub, size, i)
+				k := store.HostKey{InfraEnvID: env, HostID: fmt.Sprintf("bbbbbbbb-0000-4000-8000-%012d", i)}
+				if _, err := hub.RegisterHost(ctx, service.Registration{InfraEnvID: k.InfraEnvID, HostID: k.HostID}); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := hub.Instructions(ctx, k, service.Poll{Timestamp: 1}); err != nil {
+					b.Fatal(err)
+				}
+				inventory := fmt.Sprintf(`{"hostname":"node-%d","cpu":{"count":8},"memory":{"physical_bytes":34359738368},"disks":[%s,%s],
+					"interfaces":[{"name":"eno1","mac_address":"02:00:00:%02x:%02x:%02x","type":"physical"}]}`, i, fmt.Sprintf(disk, "sda", "sda", "sda"), fmt.Sprintf(disk, "sdb", "sdb", "sdb"), i>>16&0xff, i>>8&0xff, i&0xff)
+				if err := hub.Reply(ctx, k, wire.StepReply{StepType: wire.StepTypeInventory, Output: inventory}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// bootEnv is the infra-env of the i-th host: one without a cluster, or of the next cluster of so many hosts.
+func bootEnv(b *testing.B, hub *service.Hub, size, i int) string {
+	b.Helper()
+	if size == 0 {
+		i, size = 0, 1
+	}
+	id, cluster := fmt.Sprintf("eeeeeeee-0000-4000-8000-%012d", i/size), ""
+	if i%size != 0 {
+		return id
+	}
+	b.StopTimer()
+	defer b.StartTimer()
+	if size > 1 {
+		cluster = fmt.Sprintf("cccccccc-0000-4000-8000-%012d", i/size)
+		if _, err := hub.EnsureCluster(b.Context(), service.ClusterSpec{ID: cluster, Name: fmt.Sprint("c", i/size), Masters: 3, Workers: size}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if _, err := hub.EnsureInfraEnv(b.Context(), service.InfraEnvSpec{ID: id, Name: fmt.Sprint("env", i/size), ClusterID: cluster}); err != nil {
+		b.Fatal(err)
+	}
+	return id
 }

@@ -43,6 +43,8 @@ type Work struct {
 	// jobs are those that were read or are wanted, by their ids.
 	jobs map[string]*jobChange
 
+	// names are those of hosts that events are about.
+	names map[store.HostKey]named
 	// generation grows with whatever may make the records different.
 	generation int
 
@@ -65,7 +67,7 @@ func (u *Units) work(ctx context.Context, read *store.Reader) *Work {
 		hosts: map[store.HostKey]*store.Host{}, clusters: map[string]*store.Cluster{}, envs: map[string]*store.InfraEnv{},
 		members: map[string][]store.HostKey{}, dirtyHosts: map[store.HostKey]bool{}, dirtyClusters: map[string]bool{},
 		jobs: map[string]*jobChange{},
-		gone: map[store.HostKey]bool{},
+		gone: map[store.HostKey]bool{}, names: map[store.HostKey]named{},
 	}
 }
 
