@@ -23,6 +23,14 @@ sed -i '/^ *inspectionMode:$/,/^ *type: string$/ {
   s/^\( *\)- agent$/&\n\1- fast/
   s/^\( *\)"agent" - normal agent-based inspection will run$/&\n\1"fast" - the BMC is asked, without booting the machine/
 }' "$out/metal3/metal3.io_baremetalhosts.yaml"
+# `clusterctl move` looks for definitions with the first label, and takes all hosts of a namespace along, with what they own, by the second: nothing
+# of Cluster API owns a host that is available.
+label='    clusterctl.cluster.x-k8s.io'
+for kind in baremetalhosts dataimages hardwaredata hostfirmwarecomponents hostfirmwaresettings; do
+  labels="$label: \"\""
+  if [ $kind = baremetalhosts ]; then labels="$labels\\n$label/move-hierarchy: \"\""; fi
+  sed -i "s|^  name: $kind.metal3.io\$|  labels:\\n$labels\\n&|" "$out/metal3/metal3.io_$kind.yaml"
+done
 kinds agent-install crd paths=./api/agentinstall/...
 kinds ironflow crd paths=./api/ironflow/...
 kinds hive crd paths=./api/hive/... paths=./api/hiveext/...
