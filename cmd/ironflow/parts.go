@@ -42,7 +42,7 @@ type part struct {
 var everyPart = []string{
 	"namespace", "kubeconfig", "log-level", "leader-elect", "lease-namespace", "metrics-addr", "metrics-insecure", "metrics-cert-dir", "tls-min-version", "tls-max-version", "tls-cipher-suites", "tls-curve-preferences",
 	"lease-duration-seconds", "renew-deadline-seconds", "retry-period-seconds",
-	"health-addr", "pprof-addr",
+	"health-addr", "pprof-addr", "machines-in-cluster",
 	"data-dir", "database", "database-password-file", "hub-publish-url", "hub-auth",
 }
 

@@ -34,6 +34,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/secretcache"
 	"github.com/ironflow/ironflow/controllers/wire"
 	"github.com/ironflow/ironflow/hub/pki"
+	"github.com/ironflow/ironflow/hub/reach"
 	"github.com/ironflow/ironflow/imagecustomization/hubpaths"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -243,6 +244,30 @@ func cacheOptions(namespaces string) cache.Options {
 		}
 	}
 	return o
+}
+
+// checkPublished refuses addresses that BMCs and machines cannot reach: hosts would
+// wait for minutes for what nobody can fetch.
+func (s *settings) checkPublished() error {
+	published := []struct{ flag, address, whom string }{
+		{"hub-publish-url", s.hubURL, "machines reach the hub"},
+		{"images-publish-url", s.imagesURL, "BMCs reach live images"},
+		{"bmc-events-publish-url", s.bmcs.events.url, "BMCs reach the receiver of their events"},
+	}
+	for address := range strings.SplitSeq(s.ipa.ironicURL, ",") { // the endpoint's, where nothing else is set
+		published = append(published, struct{ flag, address, whom string }{"ironic-base-url", strings.TrimSpace(address), "machines reach Ironic"})
+	}
+	cluster := reach.Around()
+	for _, p := range published {
+		if reach.Unset(p.address) {
+			return fmt.Errorf("--%s %q was not filled in; set it to a URL by which %s (docs/install.md)", p.flag, p.address, p.whom)
+		}
+		if why := cluster.Unreachable(p.address); why != "" && !s.machinesInCluster {
+			return fmt.Errorf("--%s %q: %q %s; set it to a URL by which %s, such as that of a load balancer, a node or an ingress, or set --machines-in-cluster if they do reach this one (docs/install.md)",
+				p.flag, p.address, hostOf(p.address), why, p.whom)
+		}
+	}
+	return nil
 }
 
 // loopback is the address with a host that works on this machine.

@@ -62,6 +62,9 @@ type settings struct {
 	live            liveSystemSettings
 	hosts           hostSettings
 	bmcs            bmcSettings
+
+	// machinesInCluster takes published addresses that only the cluster reaches.
+	machinesInCluster bool
 }
 
 // imageSettings tell what live images are made of.
@@ -175,6 +178,7 @@ func (s *settings) common() []setting {
 		{"metrics-cert-dir", "IRONFLOW_METRICS_CERT_DIR", "", "folder with tls.crt and tls.key of the metrics listener; empty for a certificate of our own", text(&s.metricsCertDir)},
 		{"health-addr", "IRONFLOW_HEALTH_ADDR", ":9440", "address of /healthz and /readyz; 0 switches it off", text(&s.healthAddr)},
 		{"pprof-addr", "IRONFLOW_PPROF_ADDR", "0", "address of the Go profiler's listener; 0 switches it off", text(&s.pprofAddr)},
+		{"machines-in-cluster", "IRONFLOW_MACHINES_IN_CLUSTER", "false", "machines and BMCs resolve names of this Kubernetes cluster and reach its Services, as virtual machines in it do: take published addresses that only the cluster reaches", boolean(&s.machinesInCluster)},
 		{"concurrency", "BMO_CONCURRENCY", "0", "hosts worked on at once; 0 for 100", number(&s.hosts.concurrency)},
 		{"host-series", "IRONFLOW_HOST_SERIES", "false", "metric series per host, where the existing operator has them", boolean(&s.hosts.series)},
 		{"hostclaims", "IRONFLOW_HOSTCLAIMS", "false", "give hosts to HostClaims, as HostDeployPolicies allow", boolean(&s.hosts.claims)},
@@ -357,6 +361,9 @@ func (s *settings) completeAddresses() error {
 			return fmt.Errorf("--%s %q is not a URL such as https://host:port", u.flag, u.value)
 		}
 	}
+	if err := s.checkPublished(); err != nil {
+		return err
+	}
 	if s.database != "" {
 		if err := store.CheckPostgresURL(s.database); err != nil {
 			return fmt.Errorf("--database: %w", err)
@@ -381,7 +388,7 @@ func (s *settings) completeIronic() error {
 
 // completeControllers refuses what cannot work without an image server.
 func (s *settings) completeControllers() error {
-	return errors.Join(s.completeLiveImages(), s.completeHosts(), s.bmcs.checkEvents(false), s.completeIronic())
+	return errors.Join(s.completeLiveImages(), s.completeHosts(), s.bmcs.checkEvents(false), s.completeIronic(), s.checkPublished())
 }
 
 func text(p *string) func(*pflag.FlagSet, setting) {
