@@ -81,6 +81,19 @@ cluster-image: prerequisites ## Build the image of the program inside a cluster:
 	@$(GOBUILD) -o $(BIN)/cluster-image/ironflow-cluster ./cmd/ironflow-cluster
 	@$(or $(ENGINE),buildah) build --file cmd/ironflow-cluster/Containerfile --tag '$(or $(IMAGE),ironflow-cluster:$(VERSION))' $(BIN)/cluster-image
 
+# The chart is self-contained then: what is linked in its folder is in it.
+.PHONY: chart
+chart: $(BIN)/helm ## Package the Helm chart into bin/, with the release as its version: VERSION=v0.1.0
+	@$(BIN)/helm package config/chart --destination $(BIN) --app-version '$(VERSION)' --version '$(patsubst v%,%,$(if $(filter v%,$(VERSION)),$(VERSION),0.0.0-$(VERSION)))'
+
+.PHONY: install-yaml
+install-yaml: $(BIN)/helm ## Write bin/install/install.yaml and crds.yaml from the chart: VALUES=my-values.yaml IMAGE=registry.example/ironflow
+	@bash test/scripts/install-yaml.sh $(BIN)/helm $(BIN)/install --set image.tag='$(VERSION)' $(if $(IMAGE),--set image.repository='$(IMAGE)') $(if $(VALUES),--values '$(VALUES)')
+	@echo "wrote bin/install/install.yaml and crds.yaml; docs/install.md says what to do with them"
+
+.PHONY: helm
+helm: $(BIN)/helm ## Build helm, which packages the chart and which its tests run, once
+
 .PHONY: generate
 generate: $(BIN)/controller-gen ## Regenerate deepcopy functions, wire types and documentation tables
 	@go generate ./...
@@ -108,7 +121,7 @@ test-unit: prerequisites $(BIN)/gotestsum ## Unit tests: no servers, no set-up
 	@$(GOTEST) -short -timeout 10m ./...
 
 .PHONY: test
-test: lab-programs test-tools s3-server $(BIN)/gotestsum ## Unit tests and the real parts: kube-apiserver, Ironic, a 2-host flow
+test: lab-programs test-tools s3-server helm $(BIN)/gotestsum ## Unit tests and the real parts: kube-apiserver, Ironic, a 2-host flow
 	@$(BIN)/ironflow-lab prepare
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) $(TESTFLAGS) ./...
 
@@ -118,7 +131,7 @@ test-postgres: s3-server $(BIN)/gotestsum ## The suite of the hub's REST API ove
 
 # What cannot be built or installed is found out first, before anything runs for an hour.
 .PHONY: test-e2e
-test-e2e: need-e2e coreos-installer nmstatectl e2e-tools s3-server lab-programs $(BIN)/gotestsum ## Whole flows, faults, real IPA, real systemd, boots in QEMU (needs root, cargo)
+test-e2e: need-e2e coreos-installer nmstatectl e2e-tools s3-server helm lab-programs $(BIN)/gotestsum ## Whole flows, faults, real IPA, real systemd, boots in QEMU (needs root, cargo)
 	@$(BIN)/ironflow-lab prepare --ipa
 	@$(MAKE) --no-print-directory test-ipa
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) -p 2 -vet=off -timeout 90m -tags e2e ./...
@@ -234,6 +247,10 @@ $(BIN)/gotestsum: tools/go.mod
 $(BIN)/versitygw: tools/s3/go.mod
 	@echo "building versitygw, the S3 server of the tests (about a minute the first time)"
 	@cd tools/s3 && $(HASTE) go build -o $@ github.com/versity/versitygw/cmd/versitygw
+
+$(BIN)/helm: tools/helm/go.mod
+	@echo "building helm (about 2 minutes the first time)"
+	@cd tools/helm && $(HASTE) go build -o $@ helm.sh/helm/v3/cmd/helm
 
 $(BIN)/golangci-lint: tools/lint/go.mod
 	@echo "building golangci-lint (about 2 minutes the first time)"

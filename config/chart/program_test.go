@@ -1,0 +1,144 @@
+package chart_test
+
+import (
+	"bytes"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ironflow/ironflow/test/needs"
+)
+
+// ready bounds the start of the program, on a busy machine.
+const ready = 2 * time.Minute
+
+// TestTheProgramRunsWithItsRights has the program as a process, with the arguments and the environment of the chart's Deployment and the
+// rights of its service account: it gets ready, works on the hosts that are its own, and is forbidden nothing. There is no Ironic.
+func TestTheProgramRunsWithItsRights(t *testing.T) {
+	path := needs.Ironflow(t)
+	for overlay, own := range map[string][]string{
+		"loadbalancer": {"rack-a", "rack-b", "rack-c"},
+		"namespaced":   {"rack-a", "rack-b"},
+		"controllers":  {"rack-a", "rack-b", "rack-c"},
+	} {
+		t.Run(overlay, func(t *testing.T) {
+			c := newCluster(t)
+			c.upgrade(overlay)
+			for _, ns := range []string{"rack-c", "rack-b", "rack-a"} {
+				c.Expect(c.admin.Create(t.Context(), host(ns))).To(Succeed())
+			}
+			p := c.start(path, overlay)
+			for _, ns := range own {
+				c.Eventually(func() []string { return c.finalizers(ns) }).WithTimeout(ready).ShouldNot(BeEmpty(), "%s: %s", ns, p)
+			}
+			if overlay == "namespaced" {
+				c.Expect(c.finalizers("rack-c")).To(BeEmpty(), "a host of somebody else")
+			}
+			c.Expect(p.String()).NotTo(ContainSubstring("forbidden"))
+		})
+	}
+}
+
+// host is one whose BMC nobody has told of yet.
+func host(ns string) *metal3.BareMetalHost {
+	return &metal3.BareMetalHost{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "a"},
+		Spec: metal3.BareMetalHostSpec{BootMACAddress: "52:54:00:00:00:01", BMC: metal3.BMCDetails{
+			Address: "redfish-virtualmedia://192.0.2.1/redfish/v1/Systems/1", CredentialsName: "missing",
+		}},
+	}
+}
+
+func (c *cluster) finalizers(ns string) []string {
+	h := host(ns)
+	c.Expect(c.admin.Get(c.t.Context(), client.ObjectKeyFromObject(h), h)).To(Succeed())
+	return h.Finalizers
+}
+
+// start runs the program until the test ends, and returns what it logs.
+func (c *cluster) start(path, overlay string) *log {
+	c.t.Helper()
+	all := rendered(c.t, values(overlay)...)
+	env, health := environment(c.t, all), c.free()
+	maps.Copy(env, c.local(health))
+	command := exec.CommandContext(c.t.Context(), path, podOf(c.t, all).Containers[0].Args...)
+	command.Env = []string{"PATH=" + os.Getenv("PATH")}
+	for name, value := range env {
+		command.Env = append(command.Env, name+"="+value)
+	}
+	out, err := os.Create(filepath.Join(c.t.TempDir(), "log"))
+	c.Expect(err).NotTo(HaveOccurred())
+	command.Stdout, command.Stderr = out, out
+	c.Expect(command.Start()).To(Succeed())
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+	c.t.Cleanup(func() { _ = command.Process.Kill(); <-ended; _ = out.Close() })
+	p := &log{out.Name()}
+	c.Eventually(func() int {
+		request, failure := http.NewRequestWithContext(c.t.Context(), http.MethodGet, "http://"+health+"/readyz", http.NoBody)
+		if failure != nil {
+			return 0
+		}
+		answer, failure := http.DefaultClient.Do(request)
+		if failure != nil {
+			return 0
+		}
+		defer answer.Body.Close()
+		return answer.StatusCode
+	}).WithTimeout(ready).Should(Equal(http.StatusOK), p.String)
+	return p
+}
+
+// local are the variables that differ on this machine from those of a pod: folders, listeners, and where the API server is. Nobody is
+// where Ironic should be.
+func (c *cluster) local(health string) map[string]string {
+	dir := c.t.TempDir()
+	access, err := c.plane.ConfigFor(program, "system:serviceaccounts", "system:serviceaccounts:"+namespace, "system:authenticated")
+	c.Expect(err).NotTo(HaveOccurred())
+	file := clientcmdapi.NewConfig()
+	file.Clusters["lab"] = &clientcmdapi.Cluster{Server: c.plane.URL, CertificateAuthorityData: access.CAData}
+	file.AuthInfos["pod"] = &clientcmdapi.AuthInfo{ClientCertificateData: access.CertData, ClientKeyData: access.KeyData}
+	file.Contexts["lab"] = &clientcmdapi.Context{Cluster: "lab", AuthInfo: "pod"}
+	file.CurrentContext = "lab"
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	c.Expect(clientcmd.WriteToFile(*file, kubeconfig)).To(Succeed())
+	list := filepath.Join(dir, "images.yaml")
+	c.Expect(os.WriteFile(list, []byte("images: []\n"), 0o600)).To(Succeed())
+	return map[string]string{
+		"KUBECONFIG": kubeconfig, "POD_NAMESPACE": namespace, "IRONFLOW_DATA_DIR": filepath.Join(dir, "data"), "IRONFLOW_BASE_IMAGE_LIST": list,
+		"IRONIC_ENDPOINT": "https://127.0.0.1:1", "IRONFLOW_HEALTH_ADDR": health, "IRONFLOW_METRICS_ADDR": c.free(),
+		"IRONFLOW_HUB_ADDR": c.free(), "IRONFLOW_IMAGES_ADDR": c.free(), "IRONFLOW_IMAGES_TLS_ADDR": c.free(),
+	}
+}
+
+// free is an address that nobody listens on.
+func (c *cluster) free() string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	c.Expect(err).NotTo(HaveOccurred())
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// log is a file that is written to.
+type log struct{ path string }
+
+// String is what it holds so far.
+func (l *log) String() string {
+	raw, err := os.ReadFile(l.path)
+	if err != nil {
+		return err.Error()
+	}
+	return string(bytes.TrimSpace(raw))
+}
