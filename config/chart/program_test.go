@@ -14,6 +14,7 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -39,9 +40,16 @@ func TestTheProgramRunsWithItsRights(t *testing.T) {
 			for _, ns := range []string{"rack-c", "rack-b", "rack-a"} {
 				c.Expect(c.admin.Create(t.Context(), host(ns))).To(Succeed())
 			}
+			if overlay == "loadbalancer" {
+				c.create(text(t, "../samples/namespace.yaml"))
+				c.create(text(t, "../samples/infraenv-cluster/cluster.yaml"))
+			}
 			p := c.start(path, overlay)
 			for _, ns := range own {
 				c.Eventually(func() []string { return c.finalizers(ns) }).WithTimeout(ready).ShouldNot(BeEmpty(), "%s: %s", ns, p)
+			}
+			if overlay == "loadbalancer" {
+				c.Eventually(c.owners).WithTimeout(ready).Should(ConsistOf(HaveField("Kind", "ClusterDeployment")), p.String)
 			}
 			if overlay == "namespaced" {
 				c.Expect(c.finalizers("rack-c")).To(BeEmpty(), "a host of somebody else")
@@ -65,6 +73,15 @@ func (c *cluster) finalizers(ns string) []string {
 	h := host(ns)
 	c.Expect(c.admin.Get(c.t.Context(), client.ObjectKeyFromObject(h), h)).To(Succeed())
 	return h.Finalizers
+}
+
+// owners are those of the sample's AgentClusterInstall.
+func (c *cluster) owners() []metav1.OwnerReference {
+	o := &unstructured.Unstructured{}
+	o.SetAPIVersion("extensions.hive.openshift.io/v1beta1")
+	o.SetKind("AgentClusterInstall")
+	c.Expect(c.admin.Get(c.t.Context(), client.ObjectKey{Namespace: "hosts", Name: "prod"}, o)).To(Succeed())
+	return o.GetOwnerReferences()
 }
 
 // start runs the program until the test ends, and returns what it logs.
