@@ -37,6 +37,9 @@ const (
 	// IgnitionSource, on an AgentClusterInstall, names what makes its hosts' Ignition: files, openshift-install,
 	// kubernetes or pointer.
 	IgnitionSource = "ironflow.io/ignition-source"
+	// IgnitionFiles, on an AgentClusterInstall of source files, names the ConfigMaps and Secrets beside it that
+	// hold its role files, as KIND/NAME with commas between them.
+	IgnitionFiles = "ironflow.io/ignition-files"
 	// KubernetesVersion, on an AgentClusterInstall of source kubernetes, is its version, such as v1.37.1.
 	KubernetesVersion = "ironflow.io/kubernetes-version"
 	// KubernetesSettings, on an AgentClusterInstall of source kubernetes, are further settings as a JSON object.

@@ -147,6 +147,7 @@ var examples = map[string]func(objects) error{
 	"AgentClusterInstall spec.loadBalancer":                                                       spec(`{"loadBalancer":{"type":"UserManaged"}}`),
 	"AgentClusterInstall spec.ntpSources":                                                         spec(`{"ntpSources":["192.0.2.1","192.0.2.2"]}`),
 	"AgentClusterInstall " + annotation("ironflow.io/ignition-source"):                            annotated("ironflow.io/ignition-source", "files"),
+	"AgentClusterInstall " + annotation("ironflow.io/ignition-files"):                             annotated("ironflow.io/ignition-files", "ConfigMap/roles"),
 	"AgentClusterInstall " + annotation("ironflow.io/kubernetes-version"):                         annotated("ironflow.io/ignition-source", "kubernetes", "ironflow.io/kubernetes-version", "v1.37.1"),
 	"AgentClusterInstall " + annotation("ironflow.io/kubernetes"):                                 annotated("ironflow.io/ignition-source", "kubernetes", "ironflow.io/kubernetes", `{"endpoint":"api.example"}`),
 	"AgentClusterInstall " + annotation("agent-install.openshift.io/*"):                           annotated("agent-install.openshift.io/levitate", "true"),
@@ -198,11 +199,12 @@ func TestEverySettingOfTheSpecReachesTheHub(t *testing.T) {
 	plain.set.Spec.ReleaseImage = "registry.example/release:4.20.1"
 	other := deployment(func(cd *hivev1.ClusterDeployment) { cd.Name = "other" })
 	files := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "site", Name: "files"}, Data: map[string]string{"a.yaml": "kind: A\n"}}
+	roles := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "site", Name: "roles"}, Data: map[string]string{"worker.ign": "{}"}}
 	pull := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "site", Name: "pull"}, Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte(`{"auths":{}}`)}}
 	play := func(t *testing.T, change func(objects) error) (*world, *service.ClusterSpec, hiveextv1.Condition) {
 		o := objects{plain.aci.DeepCopy(), plain.cd.DeepCopy(), plain.set.DeepCopy()}
 		NewWithT(t).Expect(change(o)).To(Succeed())
-		w := newWorldOf(t, plainKubernetes, o.aci, o.cd, o.set, other.DeepCopy(), files.DeepCopy(), pull.DeepCopy())
+		w := newWorldOf(t, plainKubernetes, o.aci, o.cd, o.set, other.DeepCopy(), files.DeepCopy(), roles.DeepCopy(), pull.DeepCopy())
 		asked := &service.ClusterSpec{}
 		w.r.hub, w.r.releases = listening{w.hub, asked}, &lookup.Desk{Reader: asTagged{}, Mode: lookup.Always}
 		return w, asked, condition(w.read(), "SpecSynced")

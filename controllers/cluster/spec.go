@@ -34,7 +34,7 @@ func (r *reconciler) spec(ctx context.Context, aci *hiveextv1.AgentClusterInstal
 			return w.spec, err
 		}
 	}
-	for _, read := range []func(context.Context, *wish) error{r.pullSecret, r.release, r.endpoint, r.manifests} {
+	for _, read := range []func(context.Context, *wish) error{r.pullSecret, r.release, r.endpoint, r.manifests, r.ignitionFiles} {
 		if err := read(ctx, w); err != nil {
 			return w.spec, err
 		}

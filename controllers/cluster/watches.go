@@ -69,10 +69,10 @@ func (r *reconciler) installsOfImageSet(ctx context.Context, obj client.Object) 
 	})
 }
 
-// installsOfConfigMap finds the installations that have manifests in it.
+// installsOfConfigMap finds the installations that have manifests or role files in it.
 func (r *reconciler) installsOfConfigMap(ctx context.Context, obj client.Object) []ctrlreconcile.Request {
 	return r.installsWhere(ctx, func(aci *hiveextv1.AgentClusterInstall) bool {
-		return slices.Contains(manifestMaps(aci), obj.GetName())
+		return slices.Contains(manifestMaps(aci), obj.GetName()) || holdsFiles(aci, kindConfigMap, obj.GetName())
 	}, client.InNamespace(obj.GetNamespace()))
 }
 
@@ -99,7 +99,7 @@ func (r *reconciler) installsOfSecret(ctx context.Context, obj client.Object) []
 			return false
 		}
 		m := aci.Spec.ClusterMetadata
-		return pulls[aci.Spec.ClusterDeploymentRef.Name] ||
+		return holdsFiles(aci, kindSecret, key.Name) || pulls[aci.Spec.ClusterDeploymentRef.Name] ||
 			m != nil && (m.AdminKubeconfigSecretRef.Name == key.Name || m.AdminPasswordSecretRef != nil && m.AdminPasswordSecretRef.Name == key.Name)
 	})
 }

@@ -63,6 +63,8 @@ type Spec struct {
 	Tags string
 	// Manifests are added to those that users of the REST API add.
 	Manifests []sources.Manifest
+	// Files are handed to the source files.
+	Files []sources.File
 	// Source makes the hosts' Ignition; empty for the hub's own choice.
 	Source sources.Name
 	// Kubernetes are the settings of source kubernetes.
@@ -96,6 +98,9 @@ func (r *Registry) EnsureCluster(ctx context.Context, spec Spec) (wire.Cluster, 
 		return wire.Cluster{}, err
 	}
 	if err := r.checkSource(spec.Source, spec.Kubernetes); err != nil {
+		return wire.Cluster{}, err
+	}
+	if err := r.checkFiles(spec.Source, spec.Files); err != nil {
 		return wire.Cluster{}, err
 	}
 	var out wire.Cluster
@@ -178,6 +183,9 @@ func (spec Spec) bring(w *settle.Work, made vault.Vault, c *store.Cluster, fresh
 	if err := spec.addresses(&want, c); err != nil {
 		return nil, err
 	}
+	if want.Given, err = spec.filesVersion(w, c); err != nil {
+		return nil, err
+	}
 	defaultNetworks(&want)
 	unverify(&want.API, c.API)
 	was := given(c, "")
@@ -187,6 +195,7 @@ func (spec Spec) bring(w *settle.Work, made vault.Vault, c *store.Cluster, fresh
 	if err := input.CheckCluster(was, given(&want, brought)); err != nil {
 		return nil, err
 	}
+	version := c.Given
 	for _, s := range settings {
 		if s.same(c, &want) {
 			continue
@@ -199,6 +208,11 @@ func (spec Spec) bring(w *settle.Work, made vault.Vault, c *store.Cluster, fresh
 	}
 	if fresh || before(c.API.Status) {
 		c.API.HighAvailabilityMode = want.API.HighAvailabilityMode // it follows from the numbers of hosts
+	}
+	if c.Given != version {
+		if err := w.PutGiven(c, spec.Files); err != nil {
+			return nil, err
+		}
 	}
 	if !spec.manifestsDiffer(c) {
 		return late, nil

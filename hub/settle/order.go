@@ -88,6 +88,11 @@ func (w *Work) order(c *store.Cluster, hosts []*store.Host) (*order, error) {
 	if o.Manifests, err = w.manifestsOf(c, o.from, o.joins); err != nil {
 		return nil, err
 	}
+	if o.from == sources.Files {
+		if o.Files, err = w.Given(c); err != nil {
+			return nil, err
+		}
+	}
 	seen := map[string]bool{}
 	for _, h := range hosts {
 		one := orderedHost{key: h.Key(), id: h.API.ID, shown: judge.HostName(h), changes: h.API.IgnitionConfigOverrides, encryption: encryptionOf(h, c)}

@@ -68,6 +68,8 @@ type Order struct {
 	Manifests []Manifest
 	// Kubernetes are the settings of a plain Kubernetes; nil for another source.
 	Kubernetes *KubernetesSettings
+	// Files are those that the cluster's objects give to the source files; empty for another.
+	Files []File
 	// Earlier is what this source made for this cluster before; nil for nothing.
 	Earlier *Made
 	// Now is the time of the preparation.
@@ -124,6 +126,15 @@ type Manifest struct {
 	Folder string
 	// Name is a file name without folders.
 	Name    string
+	Content []byte
+}
+
+// File is one that a person hands to the source files by an object. It may be secret.
+type File struct {
+	// Name is a file name without folders: worker.ign, kubeconfig-noingress and so on.
+	Name string
+	// From is the object that it is of, for people: Secret site/roles.
+	From    string
 	Content []byte
 }
 

@@ -176,6 +176,9 @@ type Cluster struct {
 	Source sources.Name
 	// Kubernetes are the settings of a plain Kubernetes; nil for none.
 	Kubernetes *sources.KubernetesSettings
+	// Given counts the versions of the files that the cluster's objects hand to the source files; the files
+	// themselves are sealed. Zero: there are none.
+	Given int `json:",omitempty"`
 	// Operators are those beside the release that were asked for by name; bundles of them are part of API.
 	Operators []wire.OperatorCreateParams `json:",omitempty"`
 	// PullSecret is never part of API, and sealed: see hub/vault.

@@ -1,6 +1,6 @@
 // Package vault keeps what an Ignition source made for a cluster, sealed, among the files
 // of the cluster's record: it is what was proven, it is handed out as it is, and it goes
-// with the cluster.
+// with the cluster, as do the files that the cluster's objects hand in.
 //
 // Each host's Ignition is a file of its own; all else that the source made is one file
 // ([Keep]). Pull secrets are sealed as well, within the records. [Vault] reads and writes them.
@@ -23,6 +23,8 @@ const (
 	rest   = folder + "rest"
 	// routed is the kubeconfig that trusts the cluster's routes as well.
 	routed = folder + "kubeconfig"
+	// given are files that the cluster's objects hand in. A reset does not take them.
+	given = "given/files"
 )
 
 // ErrNone tells that it was not made, or has gone with a reset.
@@ -155,6 +157,34 @@ func (v Vault) PutRouted(clusterID string, config []byte) (store.ClusterFile, er
 	return v.put(clusterID, routed, config)
 }
 
+// Given are the files that the cluster's objects hand in; none without an error.
+func (v Vault) Given(r *store.Reader, clusterID string) ([]sources.File, error) {
+	raw, err := v.get(r, clusterID, given)
+	if errors.Is(err, ErrNone) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []sources.File
+	if json.Unmarshal(raw, &out) != nil { // the error might have some of it
+		return nil, fmt.Errorf("%s: it cannot be read", place(clusterID, given))
+	}
+	return out, nil
+}
+
+// PutGiven seals those files; none removes them.
+func (v Vault) PutGiven(clusterID string, files []sources.File) (store.ClusterFile, error) {
+	if len(files) == 0 {
+		return store.ClusterFile{ClusterID: clusterID, Name: given, Gone: true}, nil
+	}
+	raw, err := json.Marshal(files)
+	if err != nil {
+		return store.ClusterFile{}, err
+	}
+	return v.put(clusterID, given, raw)
+}
+
 // HostGone removes the Ignition of a host that has left the cluster.
 func HostGone(clusterID string, key store.HostKey) store.ClusterFile {
 	return store.ClusterFile{ClusterID: clusterID, Name: hostFile(key), Gone: true}
@@ -185,8 +215,12 @@ func (v Vault) Reseal(r *store.Reader, clusterID string) ([]store.ClusterFile, e
 	if err != nil {
 		return nil, err
 	}
+	handedIn, err := r.ClusterFileNames(clusterID, given)
+	if err != nil {
+		return nil, err
+	}
 	var out []store.ClusterFile
-	for _, name := range names {
+	for _, name := range append(names, handedIn...) {
 		sealed, err := r.ClusterFile(clusterID, name)
 		if err != nil {
 			return nil, err

@@ -46,6 +46,9 @@ func TestWhatWasMadeIsKept(t *testing.T) {
 
 	made := sources.Made{Credentials: map[string][]byte{"kubeadmin-password": []byte("hunter2")}, Secrets: map[string][]byte{"ca": []byte("hunter2")}}
 	keep(old.Files(clusterID, vault.Keep{Source: sources.Files, Made: made}, nil, map[store.HostKey][]byte{host: []byte("hunter2 of h"), gone: []byte("x")}))
+	handedIn := []sources.File{{Name: "worker.ign", From: "Secret site/roles", Content: []byte("hunter2 too")}}
+	file, err := old.PutGiven(clusterID, handedIn)
+	keep([]store.ClusterFile{file}, err)
 	later := sources.Made{Files: map[string][]byte{"metadata.json": []byte("{}")}}
 	keep(old.Files(clusterID, vault.Keep{Source: sources.Files, Made: later}, &made, map[store.HostKey][]byte{host: []byte("hunter2 again")}))
 
@@ -55,7 +58,7 @@ func TestWhatWasMadeIsKept(t *testing.T) {
 		again, err = now.Reseal(r, clusterID)
 		return err
 	})).To(Succeed())
-	g.Expect(again).To(HaveLen(3))
+	g.Expect(again).To(HaveLen(4))
 	keep(again, nil)
 	alone := vaultOf(t, "b")
 	g.Expect(view(func(r *store.Reader) error {
@@ -68,8 +71,17 @@ func TestWhatWasMadeIsKept(t *testing.T) {
 		g.Expect(err).To(MatchError(vault.ErrNone))
 		_, err = old.Host(r, clusterID, host)
 		g.Expect(err).To(MatchError(seal.ErrKey))
+		g.Expect(alone.Given(r, clusterID)).To(Equal(handedIn))
 		removed, err := vault.Gone(r, clusterID, nil)
-		g.Expect(removed).To(HaveLen(3))
+		g.Expect(removed).To(HaveLen(3), "what objects hand in is not made")
+		return err
+	})).To(Succeed())
+	none, err := alone.PutGiven(clusterID, nil)
+	keep([]store.ClusterFile{none, vault.HostGone(clusterID, gone)}, err)
+	g.Expect(view(func(r *store.Reader) error {
+		g.Expect(alone.Given(r, clusterID)).To(BeEmpty())
+		names, err := r.ClusterFileNames(clusterID, "")
+		g.Expect(names).To(ConsistOf("made/host/e/h", "made/rest"))
 		return err
 	})).To(Succeed())
 }

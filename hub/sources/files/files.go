@@ -1,10 +1,12 @@
 // Package files is the source of clusters whose Ignition the site wrote itself: role
 // files in a folder, filled in for each host.
 //
-// CLUSTER_ID/FILE comes first, then FILE, which serves all clusters. Credentials are
-// those of one cluster: they are taken from its own folder only. A cluster without a
-// release that has no role file gets a system that boots and lets its owner log in; one
-// with a release is refused before a disk is touched. [Source] is the source.
+// What the cluster's objects give (a ConfigMap or a Secret) comes first, then
+// CLUSTER_ID/FILE of the folder, then FILE, which serves all clusters. Credentials are
+// those of one cluster: they are taken from its objects and its own folder only. A
+// cluster without a release that has no role file gets a system that boots and lets its
+// owner log in; one with a release is refused before a disk is touched. [Source] is the
+// source; [Check] judges what an object gives.
 package files
 
 import (
@@ -12,21 +14,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
-	"path"
 
 	"github.com/coreos/ignition/v2/config/v3_6/types"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/sources/pointer"
 	"github.com/ironflow/ironflow/hub/wire"
 )
-
-// maxFile bounds a file of the folder, in bytes.
-const maxFile = 32 << 20
 
 const (
 	// Kubeconfig is the access that a cluster is made with.
@@ -49,13 +46,10 @@ type Source struct {
 
 var _ sources.Source = Source{}
 
-// errNone tells that there is no such file.
-var errNone = errors.New("no such file")
-
 // Ending implements [sources.Source]. Who made credentials has made a cluster in which a
 // program reports how it comes up.
 func (s Source) Ending(o *sources.Order) sources.Ending {
-	if s.has(path.Join(o.Cluster.ID, Kubeconfig)) {
+	if s.shelf(o).hasOwn(Kubeconfig) {
 		return sources.EndsInside
 	}
 	return sources.EndsWithHosts
@@ -64,20 +58,21 @@ func (s Source) Ending(o *sources.Order) sources.Ending {
 // Lacks implements [sources.Source].
 func (s Source) Lacks(_ context.Context, o *sources.Order) []sources.Lack {
 	var all []sources.Lack
-	told := map[string]bool{}
+	shelf, told := s.shelf(o), map[string]bool{}
 	need := func(file, of string) {
-		if !told[file] && !s.has(path.Join(o.Cluster.ID, file)) && !s.has(file) {
+		if !told[file] && !shelf.has(file) {
 			told[file] = true
 			all = append(all, sources.Lack{
 				What: fmt.Sprintf("there is no file %s for %s", file, of),
-				Next: fmt.Sprintf("put %s/%s, or %s for all clusters, into the folder of --hub-ignition-dir", o.Cluster.ID, file, file),
+				Next: fmt.Sprintf("put %s/%s, or %s for all clusters, into the folder of --hub-ignition-dir, or %s into a ConfigMap or Secret that annotation %s of the AgentClusterInstall names",
+					o.Cluster.ID, file, file, file, names.IgnitionFiles),
 			})
 		}
 	}
 	for _, h := range o.Hosts {
 		file := roleFile(h)
 		switch {
-		case h.Joins && s.lacks(o, file) && h.Endpoint != nil:
+		case h.Joins && !shelf.has(file) && h.Endpoint != nil:
 			all = append(all, pointer.Lacks(h)...)
 		case h.Joins:
 			need(file, "host "+h.Name+", which joins a cluster that runs; or set ignition_endpoint.url of the cluster")
@@ -91,10 +86,6 @@ func (s Source) Lacks(_ context.Context, o *sources.Order) []sources.Lack {
 	return all
 }
 
-func (s Source) lacks(o *sources.Order, file string) bool {
-	return !s.has(path.Join(o.Cluster.ID, file)) && !s.has(file)
-}
-
 func roleFile(h sources.Host) string { return string(h.Role) + ".ign" }
 
 // Make implements [sources.Source].
@@ -103,14 +94,14 @@ func (s Source) Make(ctx context.Context, o *sources.Order) (*sources.Made, erro
 		return nil, sources.Lacking(lacks)
 	}
 	out := &sources.Made{Hosts: map[string][]byte{}, Files: map[string][]byte{}, Credentials: map[string][]byte{}}
-	read := map[wire.HostRole]content{}
+	shelf, read := s.shelf(o), map[wire.HostRole]content{}
 	for _, h := range o.Hosts {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		role, ok := read[h.Role]
 		if !ok {
-			role = s.read(path.Join(o.Cluster.ID, roleFile(h)), roleFile(h))
+			role = shelf.read(roleFile(h))
 			read[h.Role] = role
 		}
 		raw, err := host(o, h, role)
@@ -124,18 +115,18 @@ func (s Source) Make(ctx context.Context, o *sources.Order) (*sources.Made, erro
 		}
 		out.Hosts[h.ID] = raw
 		if h.Bootstrap {
-			if err := s.bootstrap(o, h, out); err != nil {
+			if err := shelf.bootstrap(o, h, out); err != nil {
 				return nil, err
 			}
 		}
 	}
 	for _, name := range downloads {
-		if err := s.read(path.Join(o.Cluster.ID, name), name).add(out.Files, name); err != nil {
+		if err := shelf.read(name).add(out.Files, name); err != nil {
 			return nil, err
 		}
 	}
 	for _, name := range []string{Kubeconfig, Password} {
-		if err := s.read(path.Join(o.Cluster.ID, name)).add(out.Credentials, name); err != nil {
+		if err := shelf.readOwn(name).add(out.Credentials, name); err != nil {
 			return nil, err
 		}
 	}
@@ -143,8 +134,8 @@ func (s Source) Make(ctx context.Context, o *sources.Order) (*sources.Made, erro
 }
 
 // bootstrap fills in the file of the host that brings up the others, where there is one.
-func (s Source) bootstrap(o *sources.Order, h sources.Host, out *sources.Made) error {
-	file := s.read(path.Join(o.Cluster.ID, bootstrapFile), bootstrapFile)
+func (s shelf) bootstrap(o *sources.Order, h sources.Host, out *sources.Made) error {
+	file := s.read(bootstrapFile)
 	if errors.Is(file.err, errNone) {
 		return nil
 	}
@@ -182,57 +173,4 @@ func minimal(key string) types.Config {
 		config.Passwd.Users = []types.PasswdUser{{Name: "core", SSHAuthorizedKeys: []types.SSHAuthorizedKey{types.SSHAuthorizedKey(key)}}}
 	}
 	return config
-}
-
-// content is a file as it was read; err is errNone where there is none.
-type content struct {
-	name string
-	raw  []byte
-	err  error
-}
-
-// add puts the file among others, if there is one.
-func (c content) add(to map[string][]byte, name string) error {
-	if errors.Is(c.err, errNone) {
-		return nil
-	}
-	if c.err == nil {
-		to[name] = c.raw
-	}
-	return c.err
-}
-
-// has reports whether there is such a file. One that cannot be read is there: reading
-// it says why.
-func (s Source) has(name string) bool {
-	if s.Root == nil {
-		return false
-	}
-	_, err := s.Root.Stat(name)
-	return !errors.Is(err, fs.ErrNotExist)
-}
-
-// read reads the first of the files that is there.
-func (s Source) read(names ...string) content {
-	if s.Root == nil {
-		return content{err: errNone}
-	}
-	for _, name := range names {
-		f, err := s.Root.Open(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return content{err: fmt.Errorf("file %s of --hub-ignition-dir: %w", name, err)}
-		}
-		raw, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-		if err := errors.Join(err, f.Close()); err != nil {
-			return content{err: fmt.Errorf("file %s of --hub-ignition-dir: %w", name, err)}
-		}
-		if len(raw) > maxFile {
-			return content{err: fmt.Errorf("file %s of --hub-ignition-dir: larger than %d MiB", name, maxFile>>20)}
-		}
-		return content{name: name, raw: raw}
-	}
-	return content{err: errNone}
 }

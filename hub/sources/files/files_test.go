@@ -108,6 +108,8 @@ func TestSecretsAreNotInErrors(t *testing.T) {
 	o := order("worker", func(o *sources.Order) { o.PullSecret = `hunter2` })
 	_, err := folder(t, map[string]string{"worker.ign": motd("@{cluster.pull_secret} @{nothing}")}).Make(t.Context(), o)
 	g.Expect(err).To(MatchError(And(ContainSubstring("nothing"), Not(ContainSubstring("hunter2")))))
+	_, err = folder(t, map[string]string{"worker.ign": motd("$6$@{hunter2}")}).Make(t.Context(), order("worker", nil))
+	g.Expect(err).To(MatchError(And(ContainSubstring("worker.ign:1:"), ContainSubstring("there is no such variable"), Not(ContainSubstring("hunter2")))))
 }
 
 // TestCredentialsAreOfTheClustersFolder: and who made them made a cluster that tells its end.

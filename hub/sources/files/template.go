@@ -15,6 +15,10 @@ import (
 // the first one. Neither systemd, the shell, Go templates nor printf use them.
 const open, end, literal = "@{", "}", "@@{"
 
+// letters are those of names of variables. What has others is no name that somebody
+// mistyped, but may be a part of a secret, so errors do not repeat it.
+const letters = "abcdefghijklmnopqrstuvwxyz._"
+
 // values are what variables stand for; one that is empty has no value.
 func values(o *sources.Order, h sources.Host) map[string]string {
 	c := o.Cluster
@@ -99,6 +103,8 @@ func (t *text) pass(raw []byte, from, length int) {
 func (t *text) value(name string, known map[string]string, raw []byte) (string, error) {
 	value, ok := known[name]
 	switch {
+	case !ok && strings.Trim(name, letters) != "":
+		return "", fmt.Errorf("there is no such variable; docs/hub.md lists them, and %s stands for the characters themselves", literal)
 	case !ok:
 		return "", fmt.Errorf("there is no variable %.60q; docs/hub.md lists them, and %s stands for the characters themselves", name, literal)
 	case value == "":
