@@ -8,17 +8,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/hubid"
-	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/test/vm/node"
 )
@@ -56,25 +55,18 @@ func (w *World) CreateKubernetes(ctx context.Context, name string, site *node.Si
 
 // inside is what `ironflow-cluster manifests` prints for the cluster.
 func (w *World) inside(ctx context.Context, name string, site *node.Site) (string, error) {
-	cd, env := &hivev1.ClusterDeployment{}, &agentv1.InfraEnv{}
-	if err := errors.Join(
-		w.Client.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: name}, cd),
-		w.Client.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: InfraEnv}, env),
-	); err != nil {
+	cd := &hivev1.ClusterDeployment{}
+	if err := w.Client.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: name}, cd); err != nil {
 		return "", err
 	}
 	data := filepath.Join(w.Lab.Dir, "ironflow")
-	key, err := auth.LoadKey(filepath.Join(data, "agent.key"))
+	token, err := exec.CommandContext(ctx, filepath.Join(w.options.BinDir, "ironflow"), "hub", "cluster-token", hubid.Cluster(cd), "--data-dir", data).Output()
 	if err != nil {
-		return "", err
-	}
-	token, err := key.Token(auth.Claims{InfraEnvID: hubid.InfraEnv(env), Generation: 1})
-	if err != nil {
-		return "", err
+		return "", fmt.Errorf("ironflow hub cluster-token: %w", err)
 	}
 	command := exec.CommandContext(ctx, filepath.Join(w.options.BinDir, "ironflow-cluster"), "manifests", "--stay",
 		"--image", site.ClusterImage(), "--hub-url", w.Ironflow.HubURL, "--cluster-id", hubid.Cluster(cd), "--ca-file", filepath.Join(data, "tls", "ca.crt"))
-	command.Env = append(os.Environ(), "PULL_SECRET_TOKEN="+token)
+	command.Env = append(os.Environ(), "PULL_SECRET_TOKEN="+strings.TrimSpace(string(token)))
 	out, err := command.Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return "", fmt.Errorf("%w: %s", err, exit.Stderr)
