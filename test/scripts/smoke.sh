@@ -11,6 +11,7 @@ smoke=(
   './test/installer TestAFullDiskIsTheReason'
   './test/machine/realipa TestContract'
   './test/joint TestJoint'
+  './test/converged TestThreeHostsBecomeACluster'
   './test/hub/e2e TestThreeHosts'
   './test/hub/e2e TestTheHubIsKilled'
   './test/boot TestBoot BIOS,_ranges,_bridge_with_DHCP_and_routing_rules'

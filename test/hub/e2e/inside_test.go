@@ -5,9 +5,8 @@ package e2e
 import (
 	"bytes"
 	"cmp"
-	"encoding/base64"
+	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/netip"
 	"os"
@@ -19,12 +18,9 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
-	"sigs.k8s.io/yaml"
 
-	"github.com/ironflow/ironflow/cluster/csr"
 	"github.com/ironflow/ironflow/cluster/kube"
 	"github.com/ironflow/ironflow/cluster/observe"
-	hubinside "github.com/ironflow/ironflow/hub/inside"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/cluster/incluster"
 )
@@ -137,39 +133,13 @@ func (w *world) insideToken(id string) string {
 	if w.tokens[id] != "" {
 		return w.tokens[id]
 	}
-	var bootstrap struct {
-		Storage struct {
-			Files []struct {
-				Path     string
-				Contents struct{ Source string }
-			}
-		}
-	}
-	path := "/clusters/" + id + "/downloads/files?file_name=bootstrap.ign"
 	// The bootstrap host's own token opens it as a user's does; what all hosts of the pool share does not.
-	w.do(http.MethodGet, path, nil, &bootstrap)
-	var found []string
-	for _, f := range bootstrap.Storage.Files {
-		if filepath.Base(f.Path) != hubinside.Manifest {
-			continue
-		}
-		_, encoded, _ := strings.Cut(f.Contents.Source, ";base64,")
-		raw, err := base64.StdEncoding.DecodeString(encoded)
-		w.Expect(err).NotTo(HaveOccurred())
-		for document := range strings.SplitSeq(strings.TrimPrefix(string(raw), "---\n"), "\n---\n") {
-			var secret struct {
-				Kind       string
-				StringData map[string]string
-			}
-			w.Expect(yaml.Unmarshal([]byte(document), &secret)).To(Succeed())
-			if secret.Kind == "Secret" {
-				found = append(found, secret.StringData["token"])
-			}
-		}
-	}
-	w.Expect(found).To(And(HaveLen(1), HaveEach(Not(BeEmpty()))), "the program is put into the cluster once")
-	w.tokens[id] = found[0]
-	return found[0]
+	var bootstrap json.RawMessage
+	w.do(http.MethodGet, "/clusters/"+id+"/downloads/files?file_name=bootstrap.ign", nil, &bootstrap)
+	token, err := incluster.Token(bootstrap)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.tokens[id] = token
+	return token
 }
 
 // kubelet plays that of an installed host: requests, a node, and a node that is Ready once
@@ -183,28 +153,27 @@ func (w *world) kubelet(h wire.Host) {
 // joins plays the first half of that: a node that is not Ready.
 func (w *world) joins(h wire.Host) {
 	w.Helper()
-	name, address := w.identity(h)
-	token := w.as("system:bootstrap:abcdef", "system:bootstrappers")
-	w.Expect(incluster.Ask(w.Context(), token, w.request("client", h), name, csr.Client, nil)).To(Succeed())
-	w.approved(w.request("client", h))
-	w.Expect(w.inner.Node(w.Context(), name, address, false)).To(Succeed())
+	ctx, cancel := context.WithTimeout(w.Context(), patience)
+	defer cancel()
+	w.Expect(w.kubeletOf(h).Joins(ctx)).To(Succeed())
 }
 
 // getsReady plays the second half.
 func (w *world) getsReady(h wire.Host) {
 	w.Helper()
+	ctx, cancel := context.WithTimeout(w.Context(), patience)
+	defer cancel()
+	w.Expect(w.kubeletOf(h).GetsReady(ctx)).To(Succeed())
+}
+
+func (w *world) kubeletOf(h wire.Host) incluster.Kubelet {
+	w.Helper()
 	name, address := w.identity(h)
-	node := w.as("system:node:"+name, "system:nodes")
-	w.Expect(incluster.Ask(w.Context(), node, w.request("serving", h), name, csr.Serving, []string{name}, address)).To(Succeed())
-	w.approved(w.request("serving", h))
-	w.Expect(w.inner.Node(w.Context(), name, address, true)).To(Succeed())
+	return incluster.Kubelet{Cluster: w.inner, Name: name, Address: address, Round: w.wiped}
 }
 
 // request names a kubelet's signing request. A cluster that is installed anew has others.
-func (w *world) request(kind string, h wire.Host) string {
-	name, _ := w.identity(h)
-	return fmt.Sprintf("%s-%s-%d", kind, name, w.wiped)
-}
+func (w *world) request(kind string, h wire.Host) string { return w.kubeletOf(h).Request(kind) }
 
 // wipe ends the installed cluster of the hosts: the next one begins with nothing.
 func (w *world) wipe(p *pool) {
@@ -217,20 +186,6 @@ func (w *world) wipe(p *pool) {
 	}
 	w.wiped++
 	clear(w.tokens)
-}
-
-func (w *world) approved(request string) {
-	w.Helper()
-	w.Eventually(func() (int, error) { return w.inner.Approvals(w.Context(), request) }, patience, look).Should(Equal(1), request)
-}
-
-// as is somebody's access to the installed cluster.
-func (w *world) as(user string, groups ...string) *kube.Client {
-	w.Helper()
-	client, err := w.inner.As(user, groups...)
-	w.Expect(err).NotTo(HaveOccurred())
-	w.Cleanup(client.Close)
-	return client
 }
 
 // identity is the name and the address that the installed system has, as its inventory had them.
