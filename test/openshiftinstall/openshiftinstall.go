@@ -52,6 +52,20 @@ func (p *Program) Change() {
 	}
 }
 
+// Bootstrap puts files by their paths, and units by their names, into bootstrap.ign from now
+// on, in the place of a unit that does nothing.
+func (p *Program) Bootstrap(files, units map[string]string) {
+	p.t.Helper()
+	for folder, all := range map[string]map[string]string{"root": files, "units": units} {
+		for name, text := range all {
+			path := filepath.Join(p.beside("bootstrap"), folder, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+				p.t.Fatal(err)
+			}
+		}
+	}
+}
+
 // Runs are the commands of all runs so far.
 func (p *Program) Runs() []string { return p.lines("runs") }
 

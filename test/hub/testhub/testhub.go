@@ -28,6 +28,7 @@ import (
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/hub/contract"
 	"github.com/ironflow/ironflow/test/postgres"
@@ -47,6 +48,8 @@ type Options struct {
 	Operators operators.Table
 	// Checks change the validations.
 	Checks service.Checks
+	// Requirements of clusters with a release; none means those of the hub.
+	Requirements validations.Table
 	// Images of an installation; none has a default.
 	Images instructions.Images
 	// NodeZero is set where the hub runs on one of its hosts.
@@ -106,7 +109,7 @@ func Start(t testing.TB, o Options) *Hub {
 	must(t, err)
 	o.Inside.Key = key
 	h.Hub, err = service.New(service.Options{
-		Inside: o.Inside, NodeZero: o.NodeZero, Operators: o.Operators,
+		Inside: o.Inside, NodeZero: o.NodeZero, Operators: o.Operators, Requirements: o.Requirements,
 		Store: records, Files: kept, TokenKey: key, Timers: o.Timers, Checks: o.Checks, Images: o.Images, Sources: o.sources(t), Keys: keys, ImageURLs: o.ImageURLs,
 	})
 	must(t, err)

@@ -1,0 +1,149 @@
+//go:build e2e
+
+package bootstrap_test
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/api/exitcode"
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/systemd/systemdtest"
+)
+
+// TestTheBootstrapHostBringsUpTheControlPlane out of memory, hands it over to two others, and installs itself.
+func TestTheBootstrapHostBringsUpTheControlPlane(t *testing.T) {
+	w := newWorld(t)
+	first := w.startFirst()
+	others := []*run{w.startOther(1), w.startOther(2)}
+
+	// Its services run, started by the agent, and nobody else is there yet.
+	w.untilUnit("bootkube.service", "activating")
+	w.untilUnit("kube-apiserver.service", "active")
+	w.untilUnit("progress.service", "active")
+	w.Expect(w.bootstrapHost().Name).NotTo(HavePrefix("node-"), "the host on the real systemd is the one")
+	for _, o := range others {
+		w.Expect(o.code()).To(Equal(exitcode.AgentInstalled), o.said.String)
+	}
+	// What the hub puts among the manifests is taken by the real API.
+	w.Eventually(func() string {
+		return w.kubectl(w.first.Machine, "/opt/openshift/auth/kubeconfig-loopback", "get", "namespaces")
+	}, patience, look).Should(ContainSubstring("ironflow"), w.story)
+
+	for i, m := range w.others {
+		w.joins(i+1, m)
+	}
+	w.Expect(first.code()).To(Equal(exitcode.AgentInstalled), first.said.String)
+	w.handedOver()
+	w.told()
+}
+
+// untilUnit waits until a unit of the bootstrap host is in the state.
+func (w *world) untilUnit(unit, state string) {
+	w.Helper()
+	w.Eventually(func() (string, error) {
+		p, err := w.first.Units(w.T).Unit(w.Context(), unit)
+		return p.ActiveState, err
+	}, patience, look).Should(Equal(state), "%s: %s", unit, w.story)
+}
+
+// host is a host as the hub has it.
+type host struct {
+	Name string
+	wire.Host
+}
+
+func (w *world) hosts() (all []host) {
+	w.Helper()
+	found, err := w.hub.Hosts(w.Context(), store.HostFilter{InfraEnvID: infraEnv})
+	w.Expect(err).NotTo(HaveOccurred())
+	for _, h := range found {
+		view, _, err := w.hub.View(w.Context(), store.HostKey{InfraEnvID: infraEnv, HostID: h.ID})
+		w.Expect(err).NotTo(HaveOccurred())
+		all = append(all, host{view.Name, h})
+	}
+	return all
+}
+
+func (w *world) bootstrapHost() (found host) {
+	w.Helper()
+	for _, h := range w.hosts() {
+		if h.Bootstrap {
+			found = h
+		}
+	}
+	return found
+}
+
+func (w *world) kubectl(m *systemdtest.Machine, config string, args ...string) string {
+	out, err := m.Command(w.Context(), programDir+"/kubectl", append([]string{"--kubeconfig", config}, args...)...).CombinedOutput()
+	if err != nil {
+		return err.Error() + ": " + string(out)
+	}
+	return string(out)
+}
+
+const adminConfig = "/etc/kubernetes/admin.kubeconfig"
+
+// joins boots the installed system of another host, whose services join the control plane.
+func (w *world) joins(n int, m *systemdtest.Machine) {
+	w.Helper()
+	for path, text := range w.certificates.files("/etc/kubernetes") {
+		w.put(m, path, text)
+	}
+	w.put(m, adminConfig, w.certificates.kubeconfig(w.WithT, "https://"+addresses[n]+":6443"))
+	w.put(m, programDir+"/join.sh", script(w.WithT, "join.sh"))
+	all := units(name(n), addresses[n], "/etc/kubernetes", "existing")
+	all["join.service"] = "[Unit]\nDescription=Join the control plane\nStartLimitIntervalSec=0\n[Service]\nType=oneshot\nRemainAfterExit=yes\nRestart=on-failure\nRestartSec=2\nExecStart=/bin/sh /usr/local/bin/join.sh " + name(n) + " " + addresses[n] + "\n"
+	for unit, text := range all {
+		w.put(m, hostfile.UnitDir+"/"+unit, text)
+	}
+	m.Run(w.T, "systemctl", "daemon-reload")
+	m.Run(w.T, "systemctl", "start", "--no-block", "join.service")
+	w.Eventually(func() (string, error) {
+		p, err := m.Units(w.T).Unit(w.Context(), "join.service")
+		return p.ActiveState, err
+	}, patience, look).Should(Equal("active"), "%s: %s", name(n), w.story)
+}
+
+// handedOver expects that the control plane is the others', with all that was put into it.
+func (w *world) handedOver() {
+	w.Helper()
+	for i, m := range w.others {
+		w.Expect(m.Run(w.T, programDir+"/"+membersProgram, "count", "http://127.0.0.1:2379")).To(Equal("2"), "etcd has left the bootstrap host")
+		w.Expect(w.kubectl(m, adminConfig, "get", "nodes")).To(And(ContainSubstring(name(1)), ContainSubstring(name(2)), Not(ContainSubstring("NotReady"))), "node %d", i+1)
+		w.Expect(w.kubectl(m, adminConfig, "get", "jobs,deployments", "--all-namespaces")).To(ContainSubstring("ironflow-cluster"), "what the hub has put among the manifests")
+	}
+	var marker hostfile.Installed
+	w.Expect(w.first.Host.Read(hostfile.InstalledFile, &marker)).To(Succeed())
+	w.Expect(marker.Disk).To(Equal(w.first.Disk))
+	w.Expect(w.first.Run(w.T, "systemctl", "is-active", hostfile.IPAUnit)).To(Equal("active"), "only Ironic restarts the machine")
+}
+
+// told expects that the hub was told of the stages by the agents: of the others' nodes by the bootstrap host, which
+// has seen them.
+func (w *world) told() {
+	w.Helper()
+	for _, h := range w.hosts() {
+		events, _, err := w.hub.Events(w.Context(), store.EventFilter{HostIDs: []string{h.ID}})
+		w.Expect(err).NotTo(HaveOccurred())
+		var stages []string
+		for _, e := range events {
+			if _, stage, is := strings.Cut(e.Message, "reached stage "); is {
+				stages = append(stages, stage)
+			}
+		}
+		if h.Bootstrap {
+			w.Expect(h.Progress.CurrentStage).To(Equal(wire.HostStageRebooting), "%v", stages)
+			w.Expect(stages).To(ContainElements(ContainSubstring(string(wire.HostStageWritingImageToDisk)), ContainSubstring(string(wire.HostStageWaitingForControlPlane)),
+				ContainSubstring(string(wire.HostStageWaitingForBootkube)), ContainSubstring(string(wire.HostStageRebooting))), "%v", stages)
+			continue
+		}
+		w.Expect(h.Progress.CurrentStage).To(Equal(wire.HostStageDone), "%s: %v", h.Name, stages)
+		w.Expect(h.Status).To(Equal(wire.HostStatusInstalled))
+	}
+}

@@ -1,0 +1,303 @@
+//go:build e2e
+
+package bootstrap_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/agent/hubclient"
+	"github.com/ironflow/ironflow/agent/outcome"
+	"github.com/ironflow/ironflow/agent/scenario"
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/hub/inside"
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/sources"
+	source "github.com/ironflow/ironflow/hub/sources/openshiftinstall"
+	"github.com/ironflow/ironflow/hub/validations"
+	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/hub/testhub"
+	"github.com/ironflow/ironflow/test/lab"
+	"github.com/ironflow/ironflow/test/livesystem"
+	"github.com/ironflow/ironflow/test/openshiftinstall"
+	"github.com/ironflow/ironflow/test/output"
+	"github.com/ironflow/ironflow/test/systemd/systemdtest"
+)
+
+const (
+	// patience bounds a whole installation.
+	patience  = 15 * time.Minute
+	look      = 500 * time.Millisecond
+	diskBytes = 10 << 30
+
+	version   = "4.20.1"
+	clusterID = "22222222-2222-4222-8222-222222222222"
+	infraEnv  = "11111111-1111-4111-8111-111111111111"
+	network   = "192.0.2.0/24"
+	apiVIP    = "192.0.2.3"
+	appsVIP   = "192.0.2.4"
+
+	// programDir is where the machines have programs that their images do not bring.
+	programDir = "/usr/local/bin"
+)
+
+// addresses are those of the hosts; the first one is the bootstrap host's, see livesystem.AddNIC.
+var addresses = []string{"192.0.2.10", "192.0.2.11", "192.0.2.12"}
+
+func mac(n int) string { return fmt.Sprintf("02:00:00:00:00:%02x", n+1) }
+
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == membersProgram {
+		os.Exit(mainMembers())
+	}
+	os.Exit(m.Run())
+}
+
+// world is a hub with a cluster of three, and the machines of its hosts on one network.
+type world struct {
+	*WithT
+	*testing.T
+	hub          *testhub.Hub
+	token, agent string
+	certificates certificates
+	// first is the bootstrap host in its live system, others the installed systems of the others.
+	first  *livesystem.System
+	others []*systemdtest.Machine
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	livesystem.Need(t)
+	w := &world{WithT: NewWithT(t), T: t}
+	w.certificates = newCertificates(w.WithT)
+	w.startHub()
+	w.agent = os.Getenv("IRONFLOW_BIN")
+	if w.agent == "" {
+		w.agent = systemdtest.Build(t, "github.com/ironflow/ironflow/cmd/ironflow-agent")
+	} else {
+		w.agent = filepath.Join(w.agent, "ironflow-agent")
+	}
+	w.bootMachines()
+	return w
+}
+
+// startHub starts a hub with the cluster, whose Ignition comes from the stand-in.
+func (w *world) startHub() {
+	w.Helper()
+	installer := openshiftinstall.New(w.T)
+	installer.Bootstrap(w.certificates.bootstrapFiles(w.WithT), bootstrapUnits())
+	made, err := source.New(source.Options{Program: installer.Path, State: filepath.Join(w.TempDir(), "openshift-install")})
+	w.Expect(err).NotTo(HaveOccurred())
+	small := validations.Requirements{CPUs: 1, MemoryMiB: 1024, DiskGB: 10}
+	w.hub = testhub.Start(w.T, testhub.Options{
+		Sources: map[sources.Name]sources.Source{sources.OpenShiftInstall: made},
+		Inside:  inside.Program{Image: "registry.example/ironflow-cluster:e2e", URL: "https://hub.example"},
+		Requirements: validations.Table{{Version: "default", Roles: map[wire.HostRole]validations.Requirements{
+			wire.HostRoleMaster: small, wire.HostRoleWorker: small, wire.HostRoleArbiter: small,
+		}}},
+		// Nobody gives the machine the time, names, or images of a registry; and its link is none of a NIC, whose neighbours an agent
+		// would look for.
+		Checks: service.Checks{DisabledHost: []string{
+			"ntp-synced", "release-domain-name-resolved-correctly", "container-images-available", "dns-wildcard-not-configured", "belongs-to-majority-group",
+		}},
+	})
+	w.Cleanup(func() {
+		if w.Failed() {
+			w.Logf("hub:\n%s", w.hub.Timeline(w.T))
+		}
+	})
+	_, err = w.hub.EnsureCluster(w.Context(), service.ClusterSpec{
+		ID: clusterID, Name: "prod", BaseDomain: "lab.example", Masters: 3, Version: version, ReleaseImage: "registry.example/release:" + version,
+		PullSecret: `{"auths":{"registry.example":{"auth":"dXNlcjpub3RoaW5n"}}}`, Source: sources.OpenShiftInstall,
+		MachineNetworks: []string{network}, APIVIPs: []string{apiVIP}, IngressVIPs: []string{appsVIP},
+	})
+	w.Expect(err).NotTo(HaveOccurred())
+	_, err = w.hub.EnsureInfraEnv(w.Context(), service.InfraEnvSpec{ID: infraEnv, Name: "pool", ClusterID: clusterID, AutoApprove: true})
+	w.Expect(err).NotTo(HaveOccurred())
+	w.token, err = w.hub.AgentToken(w.Context(), infraEnv)
+	w.Expect(err).NotTo(HaveOccurred())
+}
+
+// bootMachines boots the three, with the programs of a control plane, and puts them on one network.
+func (w *world) bootMachines() {
+	w.Helper()
+	assets, err := lab.Assets(w.Context(), "", nil)
+	w.Expect(err).NotTo(HaveOccurred())
+	first := systemdtest.Boot(w.T)
+	w.first = livesystem.New(w.T, first, livesystem.Disk{Bytes: diskBytes})
+	w.first.BringImage(w.T, livesystem.MakeImage(w.T, "../fixtures/coreos-disk/make.sh"))
+	w.first.AddNIC(w.T, mac(0))
+	w.programs(first, assets)
+	w.bind(first, w.agent, hostfile.AgentBinary)
+	w.put(first, programDir+"/podman", script(w.WithT, "podman.sh"))
+	first.Run(w.T, "chmod", "0755", programDir+"/podman")
+	w.put(first, hostfile.UnitDir+"/"+hostfile.IPAUnit, "[Service]\nExecStart=/bin/sleep infinity\n")
+	w.put(first, hostfile.UnitDir+"/NetworkManager.service", "[Service]\nType=oneshot\nExecStart=/bin/true\n") // the machine's network is as it is
+	first.Run(w.T, "systemctl", "daemon-reload")
+	first.Run(w.T, "systemctl", "start", hostfile.IPAUnit)
+	w.inNetworkOf(first, "ip link add br0 type bridge", "ip link set peer1 master br0", "ip link set br0 up")
+	for i := 1; i < len(addresses); i++ {
+		m := systemdtest.Boot(w.T)
+		w.programs(m, assets)
+		w.inNetworkOf(first,
+			fmt.Sprintf("ip link add port%d type veth peer name eno1 address %s netns %s", i, mac(i), pid(m)),
+			fmt.Sprintf("ip link set port%d master br0", i), fmt.Sprintf("ip link set port%d up", i))
+		w.inNetworkOf(m, "ip address add "+addresses[i]+"/24 dev eno1", "ip link set eno1 up")
+		w.others = append(w.others, m)
+	}
+}
+
+// pid is the machine's first process.
+func pid(m *systemdtest.Machine) string {
+	return strings.TrimSuffix(strings.TrimPrefix(m.Host.Root, "/proc/"), "/root")
+}
+
+func (w *world) inNetworkOf(m *systemdtest.Machine, lines ...string) {
+	w.Helper()
+	for _, line := range lines {
+		livesystem.Output(w.T, "nsenter", append([]string{"--net=/proc/" + pid(m) + "/ns/net", "--"}, strings.Fields(line)...)...)
+	}
+}
+
+// programs gives the machine etcd, kube-apiserver and kubectl, and what sees to etcd's members.
+func (w *world) programs(m *systemdtest.Machine, assets string) {
+	w.Helper()
+	for _, name := range []string{"etcd", "kube-apiserver", "kubectl"} {
+		path, err := filepath.EvalSymlinks(filepath.Join(assets, name))
+		w.Expect(err).NotTo(HaveOccurred())
+		w.bind(m, path, programDir+"/"+name)
+	}
+	self, err := os.Executable()
+	w.Expect(err).NotTo(HaveOccurred())
+	w.bind(m, self, programDir+"/"+membersProgram)
+}
+
+// bind shows a program of this computer in the machine, which has no room for copies of large ones.
+func (w *world) bind(m *systemdtest.Machine, from, to string) {
+	w.Helper()
+	w.put(m, to, "")
+	beside, root := m.Beside()
+	livesystem.Output(w.T, beside[0], append(beside[1:], "mount", "--bind", from, root+to)...)
+}
+
+// put writes a file of the machine.
+func (w *world) put(m *systemdtest.Machine, path, text string) {
+	w.Helper()
+	path = m.Host.Path(path)
+	w.Expect(os.MkdirAll(filepath.Dir(path), 0o755)).To(Succeed())
+	w.Expect(os.WriteFile(path, []byte(text), 0o600)).To(Succeed())
+}
+
+// run is a program that the test has started.
+type run struct {
+	w       *world
+	name    string
+	command *exec.Cmd
+	said    output.Buffer
+	ended   chan error
+}
+
+func (w *world) start(name string, command *exec.Cmd) *run {
+	w.Helper()
+	r := &run{w: w, name: name, command: command, ended: make(chan error, 1)}
+	command.Stdout, command.Stderr = &r.said, &r.said
+	w.Expect(command.Start()).To(Succeed())
+	go func() { r.ended <- command.Wait() }()
+	w.Cleanup(func() {
+		_ = command.Process.Kill()
+		if w.Failed() {
+			w.Logf("%s:\n%s", name, r.said.String())
+		}
+	})
+	return r
+}
+
+// code waits for the program's end.
+func (r *run) code() int {
+	r.w.Helper()
+	r.w.Eventually(r.ended, patience).Should(Receive(), "%s ends: %s", r.name, r.w.story())
+	return r.command.ProcessState.ExitCode()
+}
+
+// startFirst starts the agent of the bootstrap host, in its machine.
+func (w *world) startFirst() *run {
+	w.Helper()
+	target, err := url.Parse(w.hub.URL)
+	w.Expect(err).NotTo(HaveOccurred())
+	listener := w.first.Listen(w.T)
+	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, Transport: w.hub.Client().Transport,
+	}}
+	go func() { _ = server.Serve(listener) }()
+	w.Cleanup(func() { _ = server.Close() })
+	cmd := w.first.Command(context.WithoutCancel(w.Context()), hostfile.AgentBinary, "agent", "--url", "http://"+listener.Addr().String(), "--infra-env-id", infraEnv,
+		"--agent-version", "ironflow-agent:test", "--interval", "1", "--with-stdout-logging")
+	cmd.Env = append(cmd.Env, hubclient.TokenEnv+"="+w.token, outcome.InvocationEnv+"="+invocation())
+	return w.start("the bootstrap host's agent", cmd)
+}
+
+func invocation() string { return strings.ReplaceAll(uuid.NewString(), "-", "") }
+
+// startOther starts the agent of another host, in dry run. Its machine is weaker than the one of the bootstrap host.
+func (w *world) startOther(n int) *run {
+	w.Helper()
+	s := &scenario.Scenario{
+		Name: name(n),
+		Hardware: scenario.Hardware{
+			System:    scenario.System{Manufacturer: "Example", Product: "Box", Serial: "SER-" + name(n)},
+			CPU:       scenario.CPU{Architecture: "x86_64", Model: "Example CPU", Count: 1, MHz: 2400, Flags: []string{"vmx", "sse4_2", "avx2"}},
+			MemoryMiB: 2048,
+			NICs:      []scenario.NIC{{Name: "eno1", MAC: mac(n), IPv4: []string{addresses[n] + "/24"}, Gateway: "192.0.2.1", SpeedMbps: 10000}},
+			Disks:     []scenario.Disk{{Name: "sda", SizeGiB: 20, Type: "SSD", Serial: "D-" + name(n), WWN: fmt.Sprintf("0x5000%012x", n)}},
+		},
+		Install: scenario.Install{DefaultStage: scenario.Duration{Duration: 300 * time.Millisecond}},
+	}
+	dir := hostfile.Dir{Root: w.TempDir()}
+	file := filepath.Join(dir.Root, "scenario.yaml")
+	w.Expect(s.Save(file)).To(Succeed())
+	ca, err := os.ReadFile(w.hub.CAFile)
+	w.Expect(err).NotTo(HaveOccurred())
+	boot := dir.Path(hostfile.BootIDPath())
+	w.Expect(os.MkdirAll(filepath.Dir(boot), 0o755)).To(Succeed())
+	w.Expect(os.WriteFile(boot, []byte(uuid.NewString()+"\n"), 0o600)).To(Succeed())
+	w.Expect(os.WriteFile(dir.Path("/ca.crt"), bytes.TrimSpace(ca), 0o600)).To(Succeed())
+	cmd := exec.CommandContext(context.WithoutCancel(w.Context()), w.agent, "agent", "--url", w.hub.URL, "--infra-env-id", infraEnv, "--cacert", "/ca.crt",
+		"--agent-version", "ironflow-agent:test", "--interval", "1", "--with-journal-logging=false", "--with-text-logging=false", "--with-stdout-logging",
+		"--dry-run", "--dry-scenario", file)
+	cmd.Env = append(os.Environ(), hostfile.RootEnv+"="+dir.Root, hubclient.TokenEnv+"="+w.token, outcome.InvocationEnv+"="+invocation())
+	return w.start(name(n), cmd)
+}
+
+// name is the host name of one of the others.
+func name(n int) string { return fmt.Sprintf("node-%d", n) }
+
+// story is how far all is, for a test that fails.
+func (w *world) story() string {
+	var b strings.Builder
+	c, err := w.hub.Cluster(context.WithoutCancel(w.Context()), clusterID, true)
+	if err != nil {
+		return err.Error()
+	}
+	fmt.Fprintln(&b, "cluster:", c.Status, c.StatusInfo, c.ValidationsInfo)
+	for _, h := range c.Hosts {
+		fmt.Fprintln(&b, "host:", h.ID, h.RequestedHostname, h.Role, h.Bootstrap, h.Status, h.StatusInfo, h.Progress, h.ValidationsInfo)
+	}
+	for _, m := range append([]*systemdtest.Machine{w.first.Machine}, w.others...) {
+		out, _ := m.Command(context.WithoutCancel(w.Context()), "sh", "-c", "systemctl --failed --no-legend; journalctl --no-pager --lines 40 --unit 'bootkube*' --unit 'etcd*' --unit 'kube-*' --unit 'progress*' --unit 'join*'").CombinedOutput()
+		fmt.Fprintf(&b, "machine:\n%s\n", out)
+	}
+	return b.String()
+}
