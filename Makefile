@@ -26,8 +26,8 @@ help: ## Show this help
 ##@ See it work
 
 .PHONY: demo
-demo: $(if $(filter 1 true yes,$(MACHINE)),need-root) lab-programs $(if $(filter 1 true yes,$(MACHINE)),coreos-installer machine-programs) ## Whole flow on simulated machines and a real Ironic: HOSTS=3 ONCE=1 FAULT=noboot|truncated-read|agent-dies|install|ironic-restart, MACHINE=1 with one whole virtual machine (needs root, cargo)
-	@$(BIN)/ironflow-lab demo --hosts '$(or $(HOSTS),3)' $(if $(filter 1 true yes,$(ONCE)),--once) $(if $(filter 1 true yes,$(MACHINE)),--machine) $(if $(FAULT),--fault '$(FAULT)')
+demo: $(if $(filter 1 true yes,$(MACHINE)),need-root) $(if $(filter 1 true yes,$(EDGE)),edge-programs,lab-programs) $(if $(filter 1 true yes,$(MACHINE)),coreos-installer machine-programs) ## Whole flow on simulated machines and a real Ironic: HOSTS=3 ONCE=1 FAULT=noboot|truncated-read|agent-dies|install|ironic-restart, MACHINE=1 with one whole virtual machine (needs root, cargo), EDGE=1 hosts that install themselves
+	@$(BIN)/ironflow-lab demo --hosts '$(or $(HOSTS),3)' $(if $(filter 1 true yes,$(ONCE)),--once) $(if $(filter 1 true yes,$(MACHINE)),--machine) $(if $(FAULT),--fault '$(FAULT)') $(if $(filter 1 true yes,$(EDGE)),--edge)
 
 .PHONY: lab
 lab: lab-programs ## Bring up kube-apiserver, Ironic and the BMC emulator, and stay until Ctrl-C
@@ -48,6 +48,13 @@ lab-programs: prerequisites
 	@$(GOBUILD) -o $(BIN)/ironflow-lab ./test/cmd/ironflow-lab
 	@$(GOBUILD) -o $(BIN)/lab/ironflow-step ./test/cmd/ironflow-step
 	@ln -sf ../ironflow-agent $(BIN)/lab/ironflow-agent
+
+# Hosts that install themselves need neither a control plane nor Ironic.
+.PHONY: edge-programs
+edge-programs: prerequisites
+	@echo "building Ironflow (the first time takes about 2 minutes on 2 cores)"
+	@for p in ironflow ironflow-agent ironflow-agent-based; do $(GOBUILD) -o $(BIN)/$$p ./cmd/$$p; done
+	@$(GOBUILD) -o $(BIN)/ironflow-lab ./test/cmd/ironflow-lab
 
 # What a whole machine needs: Debian packages, the step as shipped.
 .PHONY: machine-programs
@@ -231,6 +238,12 @@ bench-hub: prerequisites ## The hub with a simulated fleet, and clusters that ar
 	@$(GOBUILD) -o $(BIN)/ironflow ./cmd/ironflow
 	@$(GOBUILD) -o $(BIN)/bench-hub ./test/bench/hub
 	@$(BIN)/bench-hub --ironflow $(BIN)/ironflow --agents '$(or $(AGENTS),10000)' --clusters '$(or $(CLUSTERS),500)' --database '$(or $(DATABASE),sqlite)' --cores '$(or $(CORES),0)'
+
+.PHONY: bench-edge
+bench-edge: prerequisites ## The hub on node zero while hosts install themselves, its memory: HOSTS=3
+	@for p in ironflow ironflow-agent ironflow-agent-based; do $(GOBUILD) -o $(BIN)/$$p ./cmd/$$p; done
+	@$(GOBUILD) -o $(BIN)/bench-edge ./test/bench/edge
+	@$(BIN)/bench-edge --bin $(BIN) --hosts '$(or $(HOSTS),3)'
 
 ##@ Housekeeping
 

@@ -70,10 +70,11 @@ func TestOptionsAreChecked(t *testing.T) {
 		options demo.Options
 		want    string
 	}{
-		"no hosts":                    {demo.Options{Hosts: 0}, "choose 1 to 200"},
-		"too many hosts":              {demo.Options{Hosts: 1000}, "choose 1 to 200"},
-		"an unknown fault":            {demo.Options{Hosts: 1, Fault: "fire"}, "choose one of agent-dies"},
-		"a whole machine that breaks": {demo.Options{Hosts: 1, Machine: true, Fault: "install"}, "leave MACHINE or FAULT out"},
+		"no hosts":                      {demo.Options{Hosts: 0}, "choose 1 to 200"},
+		"too many hosts":                {demo.Options{Hosts: 1000}, "choose 1 to 200"},
+		"an unknown fault":              {demo.Options{Hosts: 1, Fault: "fire"}, "choose one of agent-dies"},
+		"hosts of their own that break": {demo.Options{Hosts: 3, Edge: true, Fault: "install"}, "leave MACHINE, FAULT and kills out"},
+		"a whole machine that breaks":   {demo.Options{Hosts: 1, Machine: true, Fault: "install"}, "leave MACHINE or FAULT out"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(demo.Run(t.Context(), tc.options)).To(MatchError(ContainSubstring(tc.want)))

@@ -17,6 +17,9 @@ type Options struct {
 	Hosts int
 	// Once goes on by itself to the end; otherwise the demo stays until it is interrupted.
 	Once bool
+	// Edge shows a cluster that installs itself instead: no BMC, no Kubernetes and no Ironic,
+	// only hosts that boot one image.
+	Edge bool
 	// Machine makes the first host a whole virtual machine (package test/vm); the
 	// others are simulated. Needs root.
 	Machine bool
@@ -43,6 +46,9 @@ const maxHosts = 200
 func (o Options) validate() error {
 	if o.Hosts < 1 || o.Hosts > maxHosts {
 		return fmt.Errorf("HOSTS=%d: choose 1 to %d hosts", o.Hosts, maxHosts)
+	}
+	if o.Edge && (o.Machine || o.Fault != "" || o.Kills > 0) {
+		return errors.New("EDGE shows hosts that install themselves: leave MACHINE, FAULT and kills out")
 	}
 	if o.Machine && o.Fault != "" {
 		return errors.New("FAULT is played by simulated machines alone: leave MACHINE or FAULT out")

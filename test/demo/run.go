@@ -43,6 +43,9 @@ func Run(ctx context.Context, o Options) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
+	if o.Edge {
+		return runEdge(ctx, o)
+	}
 	d := &demo{options: o, screen: newScreen(o), summary: Summary{Hosts: o.Hosts}}
 	begin := time.Now()
 	err := errors.Join(d.run(ctx), d.shutdown(context.WithoutCancel(ctx)))

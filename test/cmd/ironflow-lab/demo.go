@@ -43,6 +43,7 @@ func newDemoCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.IntVar(&o.Hosts, "hosts", 3, "number of machines")
 	f.BoolVar(&o.Once, "once", false, "go on by itself: give every host back, check that nothing is left, end with one JSON line")
+	f.BoolVar(&o.Edge, "edge", false, "show a cluster that installs itself: hosts that boot one image, one of which is the hub; end with one JSON line")
 	f.BoolVar(&o.Machine, "machine", false, "make the first host a whole virtual machine with firmware, kernel and disk; needs root, and this source tree as the working folder")
 	f.StringVar(&o.Fault, "fault", "", "show a failure and its recovery: "+strings.Join(demo.Faults(), ", "))
 	f.IntVar(&o.Kills, "kill", 0, "kill ironflow with SIGKILL that many times at random moments")
