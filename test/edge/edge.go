@@ -128,7 +128,7 @@ func (s *Site) boot(i int) error {
 	if _, err := s.start(h, "messages", nil, "ironflow-agent-based", "report-messages"); err != nil {
 		return err
 	}
-	_, err := s.start(h, "agent", nil, "ironflow-agent-based", "start-agent", "--", "--interval", "1", "--agent-version", "quay.example/ironflow/agent:edge",
+	_, err := s.start(h, "agent", nil, "ironflow-agent-based", "start-agent", "--", "--interval", "1",
 		"--with-journal-logging=false", "--with-text-logging=false", "--with-stdout-logging", "--dry-run", "--dry-scenario", h.dir.Path(machineFile))
 	s.options.Say("%s boots the image", h.name)
 	return err

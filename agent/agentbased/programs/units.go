@@ -31,6 +31,7 @@ import (
 	"github.com/ironflow/ironflow/agent/notify"
 	"github.com/ironflow/ironflow/agent/program"
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/api/version"
 	"github.com/ironflow/ironflow/customdeploy/hostname"
 	"github.com/ironflow/ironflow/customdeploy/systemd/sdbus"
 )
@@ -189,9 +190,10 @@ func runStartAgent(ctx context.Context, s program.Streams, name string, args []s
 	return exitFailed
 }
 
-// agentWords is the agent's command line for the hub's infra-env.
+// agentWords is the agent's command line for the hub's infra-env. Agent and hub are of one
+// image; an agent without a version would not take the answer to its registration.
 func agentWords(dir hostfile.Dir, url, infraEnv string) []string {
-	words := []string{"agent", "--url", url, "--infra-env-id", infraEnv, "--insecure=false"}
+	words := []string{"agent", "--url", url, "--infra-env-id", infraEnv, "--agent-version", "ironflow/ironflow-agent:" + version.Release(), "--insecure=false"}
 	if places.Exists(dir, hostfile.HubCA) {
 		words = append(words, "--cacert", hostfile.HubCA)
 	}

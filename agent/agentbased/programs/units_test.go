@@ -15,8 +15,10 @@ import (
 	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/agent/agentbased/units"
 	"github.com/ironflow/ironflow/agent/hubclient"
+	"github.com/ironflow/ironflow/agent/imageref"
 	"github.com/ironflow/ironflow/agent/program"
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/api/version"
 )
 
 // TestUnitsRunProgramsOfThisBinary: what a unit starts is there.
@@ -109,7 +111,11 @@ func TestStartAgent(t *testing.T) {
 	g.Expect(places.Write(dir, hostfile.AgentBinary, []byte("#!/bin/sh\necho \"pid $$, $"+hubclient.TokenEnv+", $*\"\nexit 91\n"), 0o755)).To(Succeed())
 	out, err = start()
 	g.Expect(err).To(MatchError("exit status 91"), "the agent's end is the unit's")
-	g.Expect(out).To(MatchRegexp(`pid \d+, token-1, agent --url ` + regexp.QuoteMeta(server.URL) + `/? --infra-env-id ` + env + ` --insecure=false --interval 1`))
+	g.Expect(out).To(MatchRegexp(`pid \d+, token-1, agent --url ` + regexp.QuoteMeta(server.URL) + `/? --infra-env-id ` + env + ` --agent-version (\S+) --insecure=false --interval 1`))
 	g.Expect(places.Write(dir, hostfile.HubCA, []byte("certificate"), 0o644)).To(Succeed())
-	g.Expect(agentWords(dir, "https://hub.example", env)).To(Equal([]string{"agent", "--url", "https://hub.example", "--infra-env-id", env, "--insecure=false", "--cacert", hostfile.HubCA}))
+	agentVersion := "ironflow/ironflow-agent:" + version.Release()
+	g.Expect(imageref.Valid(agentVersion)).To(BeTrue(), "it comes back with the hub's answer to the registration")
+	g.Expect(agentWords(dir, "https://hub.example", env)).To(Equal([]string{
+		"agent", "--url", "https://hub.example", "--infra-env-id", env, "--agent-version", agentVersion, "--insecure=false", "--cacert", hostfile.HubCA,
+	}))
 }

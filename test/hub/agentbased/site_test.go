@@ -315,7 +315,7 @@ func (s *site) boot(i int) *process {
 		s.Fatal(err)
 	}
 	s.write(root, hostfile.BootIDPath(), uuid.NewString()+"\n")
-	return s.start(root, nil, "ironflow-agent-based", "start-agent", "--", "--interval", "1", "--agent-version", "quay.example/ironflow/agent:test",
+	return s.start(root, nil, "ironflow-agent-based", "start-agent", "--", "--interval", "1",
 		"--with-journal-logging=false", "--with-text-logging=false", "--with-stdout-logging", "--dry-run", "--dry-scenario", filepath.Join(root, "scenario.yaml"))
 }
 
