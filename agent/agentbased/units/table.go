@@ -67,6 +67,10 @@ func daemon(lines ...string) []string {
 	return append([]string{"Type=simple", "Restart=on-failure", "RestartSec=5"}, lines...)
 }
 
+// configured fails as long as the hosts have not got their roles and disks: the installation
+// would choose a disk itself.
+const configured = "ExecStartPre=/usr/bin/systemctl is-active --quiet " + hostConfig
+
 // clientFiles tells the client where the host has the manifests: its own defaults are
 // those of a container.
 var clientFiles = []string{
@@ -117,7 +121,8 @@ func everywhere() []Unit {
 		{
 			Name: nodeZero, Description: "Find out whether this host is the rendezvous host",
 			After: []string{networkConfig, console, networkManager}, Before: []string{agent}, WantedBy: multiUser,
-			Service: retried(5, "TimeoutStartSec=infinity", run("node-zero")),
+			// Units whose condition was looked at before, because this had failed, are started now.
+			Service: retried(5, "TimeoutStartSec=infinity", run("node-zero"), "ExecStartPost=/usr/bin/systemctl start --no-block "+multiUser),
 		},
 	}
 }
@@ -157,17 +162,17 @@ func registration() []Unit {
 	return []Unit{
 		{
 			Name: registerOne, Description: "Register the cluster", In: []Workflow{Automated, Appliance}, OnNodeZero: true,
-			After: []string{service}, Requires: []string{service}, Conflicts: []string{importCluster}, WantedBy: multiUser,
+			After: []string{service}, With: []string{service}, Conflicts: []string{importCluster}, WantedBy: multiUser,
 			Service: retried(30, append(clientFiles, client("registerCluster"))...),
 		},
 		{
 			Name: registerTwo, Description: "Register the infra-env", OnNodeZero: true,
-			After: []string{service, registerOne, importCluster}, Requires: []string{service}, WantedBy: multiUser,
+			After: []string{service, registerOne, importCluster}, With: []string{service}, WantedBy: multiUser,
 			Service: retried(30, append(clientFiles, client("registerInfraEnv"))...),
 		},
 		{
 			Name: hostConfig, Description: "Apply roles and root device hints of the hosts", OnNodeZero: true,
-			After: []string{registerTwo}, Requires: []string{registerTwo}, WantedBy: multiUser,
+			After: []string{registerTwo}, With: []string{registerTwo}, WantedBy: multiUser,
 			Service: retried(30, append(clientFiles, client("configure"))...),
 		},
 	}
@@ -182,8 +187,8 @@ func lead() []Unit {
 		},
 		{
 			Name: startCluster, Description: "Start the installation once all hosts are there", In: []Workflow{Automated, Appliance}, OnNodeZero: true,
-			After: []string{hostConfig}, Requires: []string{service}, WantedBy: multiUser, OffIn: []Workflow{Appliance},
-			Service: retried(10, "TimeoutStartSec=infinity", run("start-cluster-installation")),
+			After: []string{hostConfig}, With: []string{service}, WantedBy: multiUser, OffIn: []Workflow{Appliance},
+			Service: retried(10, "TimeoutStartSec=infinity", configured, run("start-cluster-installation")),
 		},
 		{
 			Name: agent, Description: "Ironflow host agent",
@@ -227,13 +232,13 @@ func addNodes() []Unit {
 	return []Unit{
 		{
 			Name: importCluster, Description: "Import the running cluster", In: only, OnNodeZero: true, Conditions: there,
-			After: []string{service, tokens}, Requires: []string{service, tokens}, Conflicts: []string{registerOne}, WantedBy: multiUser,
+			After: []string{service, tokens}, With: []string{service, tokens}, Conflicts: []string{registerOne}, WantedBy: multiUser,
 			Service: retried(30, append(clientFiles, client("importCluster"))...),
 		},
 		{
 			Name: addNode, Description: "Start the installation of this host", In: only, OnNodeZero: true, Conditions: there,
-			After: []string{hostConfig, tokens}, Requires: []string{service, tokens}, WantedBy: multiUser,
-			Service: retried(10, "TimeoutStartSec=infinity", run("add-node")),
+			After: []string{hostConfig, tokens}, With: []string{service, tokens}, WantedBy: multiUser,
+			Service: retried(10, "TimeoutStartSec=infinity", configured, run("add-node")),
 		},
 		{
 			Name: tokens, Description: "Warn of tokens that end, and stop on those that have ended", In: only, Conditions: there,

@@ -66,7 +66,11 @@ type Unit struct {
 	// Conditions are paths for ConditionPathExists=, with ! for a path that must be missing.
 	Conditions []string
 	// Order and dependencies, as systemd.unit(5) has them.
-	After, Before, Wants, Requires, BindsTo, Conflicts []string
+	After, Before, Wants, BindsTo, Conflicts []string
+	// With are units that it wants, and that it is stopped and run again with. They are not
+	// required: systemd gives up a unit for good when one that it requires has failed, also
+	// when that one is tried again.
+	With []string
 	// Service are the lines of that section.
 	Service []string
 	// WantedBy starts it; empty means that something else does.
@@ -118,8 +122,8 @@ func (u Unit) text() string {
 			lines = append(lines, key+"="+strings.Join(values, " "))
 		}
 	}
-	list("Wants", u.Wants)
-	list("Requires", u.Requires)
+	list("Wants", slices.Concat(u.Wants, u.With))
+	list("PartOf", u.With)
 	list("BindsTo", u.BindsTo)
 	list("Conflicts", u.Conflicts)
 	list("After", u.After)

@@ -62,7 +62,8 @@ var lines = map[string][]string{
 	"assisted-service-db.service":        {"BindsTo=assisted-service-pod.service"},
 	"load-config-iso@.service":           {"Restart=on-failure", "RestartSec=10"},
 	"agent-interactive-console.service":  {"StandardInput=tty"},
-	"start-cluster-installation.service": {"Restart=on-failure"},
+	"start-cluster-installation.service": {"Restart=on-failure", "ExecStartPre=/usr/bin/systemctl is-active --quiet apply-host-config.service"},
+	"agent-add-node.service":             {"Restart=on-failure", "ExecStartPre=/usr/bin/systemctl is-active --quiet apply-host-config.service"},
 }
 
 func TestUnitsOrderAndConditionsAreThoseOfTheProtocol(t *testing.T) {
@@ -87,6 +88,7 @@ func TestUnitsOrderAndConditionsAreThoseOfTheProtocol(t *testing.T) {
 			for _, line := range lines[r.Name] {
 				g.Expect(strings.Split(r.Content, "\n")).To(ContainElement(line), r.Name)
 			}
+			g.Expect(values(r.Content, "Requires")).To(BeEmpty(), "%s would be given up when the other unit fails once", r.Name)
 			off := r.Name == "load-config-iso@.service" || (workflow == units.Appliance && r.Name == "start-cluster-installation.service")
 			g.Expect(r.Enabled).To(Equal(!off), r.Name)
 		}
