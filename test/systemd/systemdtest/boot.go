@@ -30,7 +30,7 @@ var bootScript string
 const bootTime = 5 * time.Minute
 
 // Machine is a booted systemd. Its files are reached below Host.Root, its
-// network is loopback only.
+// network is loopback only until cards are put into [Machine.Network].
 type Machine struct {
 	Host hostfile.Dir
 	// BootID is what the machine reads as its kernel's boot id.
@@ -183,31 +183,11 @@ func (m *Machine) Bus() string {
 // Listen opens a loopback listener inside the machine's network, served by the test.
 func (m *Machine) Listen(t testing.TB) net.Listener {
 	t.Helper()
-	type result struct {
-		l   net.Listener
-		err error
+	l, err := within(m.Network(), func() (net.Listener, error) { return new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0") })
+	if err != nil {
+		t.Fatalf("listen inside the machine: %v", err)
 	}
-	opened := make(chan result)
-	go func() {
-		runtime.LockOSThread() // never unlocked: a thread of another network must not be used again
-		ns, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", m.pid))
-		if err != nil {
-			opened <- result{err: err}
-			return
-		}
-		defer ns.Close()
-		if err := unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET); err != nil {
-			opened <- result{err: err}
-			return
-		}
-		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-		opened <- result{l, err}
-	}()
-	r := <-opened
-	if r.err != nil {
-		t.Fatalf("listen inside the machine: %v", r.err)
-	}
-	return r.l
+	return l
 }
 
 // Run runs a program inside the machine and returns its output; it must succeed.
