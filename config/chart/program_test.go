@@ -101,7 +101,11 @@ func (c *cluster) start(path, overlay string) *log {
 	c.Expect(command.Start()).To(Succeed())
 	ended := make(chan error, 1)
 	go func() { ended <- command.Wait() }()
-	c.t.Cleanup(func() { _ = command.Process.Kill(); <-ended; _ = out.Close() })
+	c.t.Cleanup(func() {
+		_ = command.Process.Kill()
+		<-ended
+		_ = out.Close()
+	})
 	p := &log{out.Name()}
 	c.Eventually(func() int {
 		request, failure := http.NewRequestWithContext(c.t.Context(), http.MethodGet, "http://"+health+"/readyz", http.NoBody)

@@ -135,19 +135,23 @@ func TestRoleFilesThatCannotBeHadAreSaid(t *testing.T) {
 		"nothing in it":         {"ConfigMap/roles", []client.Object{roleMap(nil)}, "ConfigMap site/roles of annotation ironflow.io/ignition-files holds no files"},
 		"no file of the source": {"ConfigMap/roles", []client.Object{roleMap(map[string]string{"gpu.ign": "{}"})}, "ConfigMap site/roles: gpu.ign: the source files knows no such file"},
 		"an unknown variable": {
-			"ConfigMap/roles", []client.Object{roleMap(map[string]string{"worker.ign": "{\n\"a\": \"@{host.nam}\"}"})},
+			"ConfigMap/roles",
+			[]client.Object{roleMap(map[string]string{"worker.ign": "{\n\"a\": \"@{host.nam}\"}"})},
 			`ConfigMap site/roles: worker.ign:2:7: there is no variable "host.nam"`,
 		},
 		"no text": {
-			"Secret/access", []client.Object{roleSecret(map[string]string{"worker.ign": "\xff\xfe"})},
+			"Secret/access",
+			[]client.Object{roleSecret(map[string]string{"worker.ign": "\xff\xfe"})},
 			"Secret site/access of annotation ironflow.io/ignition-files: worker.ign is no text in UTF-8",
 		},
 		"credentials for all to read": {
-			"ConfigMap/roles", []client.Object{roleMap(map[string]string{"kubeconfig-noingress": "kind: Config"})},
+			"ConfigMap/roles",
+			[]client.Object{roleMap(map[string]string{"kubeconfig-noingress": "kind: Config"})},
 			"has kubeconfig-noingress, which opens the cluster: put it into a Secret",
 		},
 		"one file of two objects": {
-			"ConfigMap/roles,Secret/access", []client.Object{good, roleSecret(map[string]string{"worker.ign": "{}"})},
+			"ConfigMap/roles,Secret/access",
+			[]client.Object{good, roleSecret(map[string]string{"worker.ign": "{}"})},
 			"ConfigMap site/roles and Secret site/access both have a file worker.ign",
 		},
 	} {

@@ -179,8 +179,8 @@ func (w *world) once() {
 		w.Expect(json.Unmarshal(w.download(w.ca(), "/events?host_id="+a.Name), &events)).To(Succeed())
 		told := map[string]int{}
 		for _, e := range events {
-			if strings.Contains(e.Message, "reached stage") {
-				told[e.Message[strings.Index(e.Message, "reached stage"):]]++
+			if _, stage, ok := strings.Cut(e.Message, "reached stage"); ok {
+				told[stage]++
 			}
 		}
 		w.Expect(told).To(And(

@@ -212,7 +212,7 @@ func TestUnitsOnARealSystemd(t *testing.T) {
 	go func() {
 		defer close(done)
 		for range 10 {
-			<-time.After(time.Duration(1000+rand.IntN(9000)) * time.Millisecond) //nolint:gosec // a moment is no secret
+			<-time.After(time.Duration(1000+rand.IntN(9000)) * time.Millisecond)
 			_ = r.machines[0].Command(t.Context(), "systemctl", "kill", "--signal=KILL", "assisted-service.service").Run()
 		}
 	}()
