@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -48,11 +49,8 @@ func TestNamesOfTheKinds(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	found := map[string]string{}
 	for _, crd := range crds {
-		short := ""
-		for _, name := range crd.Spec.Names.ShortNames {
-			short += " " + name
-		}
-		found[crd.Spec.Names.Kind] = string(crd.Spec.Scope) + " " + crd.Spec.Names.Plural + short
+		words := append([]string{string(crd.Spec.Scope), crd.Spec.Names.Plural}, crd.Spec.Names.ShortNames...)
+		found[crd.Spec.Names.Kind] = strings.Join(words, " ")
 	}
 	for kind, want := range map[string]string{
 		"InfraEnv": "Namespaced infraenvs", "Agent": "Namespaced agents", "NMStateConfig": "Namespaced nmstateconfigs", "AgentClassification": "Namespaced agentclassifications",

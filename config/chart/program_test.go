@@ -103,7 +103,7 @@ func (c *cluster) start(path, overlay string) *log {
 	go func() { ended <- command.Wait() }()
 	c.t.Cleanup(func() {
 		_ = command.Process.Kill()
-		<-ended
+		_ = <-ended
 		_ = out.Close()
 	})
 	p := &log{out.Name()}
