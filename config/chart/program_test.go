@@ -99,11 +99,9 @@ func (c *cluster) start(path, overlay string) *log {
 	c.Expect(err).NotTo(HaveOccurred())
 	command.Stdout, command.Stderr = out, out
 	c.Expect(command.Start()).To(Succeed())
-	ended := make(chan error, 1)
-	go func() { ended <- command.Wait() }()
 	c.t.Cleanup(func() {
 		_ = command.Process.Kill()
-		_ = <-ended
+		_ = command.Wait() // it was killed
 		_ = out.Close()
 	})
 	p := &log{out.Name()}
