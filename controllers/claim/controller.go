@@ -43,7 +43,7 @@ func newReconciler(c client.Client, live client.Reader) *Reconciler {
 
 // here lets nothing be written to a claim that is elsewhere now: a finalizer that were put back would keep it.
 func here(_ context.Context, c *metal3.HostClaim) error {
-	if moved(c) && c.DeletionTimestamp.IsZero() {
+	if reconcile.Moved(c) && c.DeletionTimestamp.IsZero() {
 		return reconcile.WaitFor(0, "who moves the claim to delete it here")
 	}
 	return nil

@@ -222,7 +222,7 @@ func giveBack(in Input) Verdict {
 		Synchronized: Condition{Reason: metal3.HostClaimDeletingReason},
 	}
 	switch {
-	case in.Host == nil, !consumes(in.Claim, in.Host), moved(in.Claim):
+	case in.Host == nil, !consumes(in.Claim, in.Host), reconcile.Moved(in.Claim):
 		v.Drop = true
 		return v
 	case reconcile.KeptOff(in.Host) != "":
@@ -256,13 +256,6 @@ func giveBack(in Input) Verdict {
 		return v.release(in)
 	}
 	return v
-}
-
-// moved reports a claim that is elsewhere now, and is deleted here, or is about to be: who moves it
-// takes its finalizers off before, and its host is not to be cleaned for that.
-func moved(c *metal3.HostClaim) bool {
-	_, there := c.Annotations[names.DeleteForMove]
-	return there
 }
 
 // release lets the host go, the copied Secrets first.

@@ -301,7 +301,7 @@ func hubError(err error) error {
 // hosts that leave their cluster are given back, and cleaned.
 func (r *reconciler) deregister(ctx context.Context, aci *hiveextv1.AgentClusterInstall) error {
 	id := string(owner(aci))
-	if _, moved := aci.Annotations[names.DeleteForMove]; id == "" || preserved(aci) || moved {
+	if id == "" || preserved(aci) || reconcile.Moved(aci) {
 		return nil // it never got as far as to be registered, or the cluster runs on, or is elsewhere now
 	}
 	err := r.hub.DeleteCluster(ctx, id)

@@ -21,18 +21,21 @@ import (
 // some vendors (CDC Ethernet over USB).
 const macShared = "be:3a:f2:b6:05:9f"
 
+// shareACard is the inventory of host-1 or host-2, each with a card of the same address.
+func shareACard(n simulator.Node) map[string]any {
+	boot := macBoot
+	if strings.HasSuffix(n.Name, "host-2") {
+		boot = otherMAC
+	}
+	return withNICs(boot, macShared)
+}
+
 // TestMachinesWhoseBMCInterfacesHaveOneAddress: only the boot MAC address tells machines
 // apart. Another interface that has the same address everywhere is no obstacle, and no
 // machine keeps a port for it: Ironic could not tell by its addresses which node it is.
 func TestMachinesWhoseBMCInterfacesHaveOneAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, simulator.Options{Inventory: func(n simulator.Node) map[string]any {
-			boot := macBoot
-			if strings.HasSuffix(n.Name, "host-2") {
-				boot = otherMAC
-			}
-			return withNICs(boot, macShared)
-		}}, policy.Settings{}, nil)
+		w := newWorld(t, simulator.Options{Inventory: shareACard}, policy.Settings{}, nil)
 		defer func() { w.stop() }()
 		w.untilAtRest()
 		first := w.key

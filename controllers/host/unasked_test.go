@@ -202,13 +202,7 @@ func TestCleaningThatIsDisabledBeforeADeploymentIsEndedIsNotDone(t *testing.T) {
 // TestAHeldHostKeepsItsPorts: another host with a card of the same address is none of its business.
 func TestAHeldHostKeepsItsPorts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, simulator.Options{Inventory: func(n simulator.Node) map[string]any {
-			boot := macBoot
-			if strings.HasSuffix(n.Name, "host-2") {
-				boot = otherMAC
-			}
-			return withNICs(boot, macShared)
-		}}, policy.Settings{}, nil)
+		w := newWorld(t, simulator.Options{Inventory: shareACard}, policy.Settings{}, nil)
 		defer func() { w.stop() }()
 		w.untilAtRest()
 		w.annotate(names.Hold, "")

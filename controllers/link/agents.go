@@ -16,6 +16,7 @@ import (
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/hubid"
+	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
 // macIndex finds Agents by any of their MAC addresses, and bootMACIndex finds
@@ -76,7 +77,7 @@ func (r *Reconciler) hostsOfAgent(ctx context.Context, obj client.Object) []ctrl
 	if name := hostNamed(obj); name != "" {
 		key := types.NamespacedName{Namespace: obj.GetNamespace(), Name: name}
 		// One that is elsewhere now is no wish about the machine.
-		if _, moved := obj.GetAnnotations()[names.DeleteForMove]; moved {
+		if reconcile.Moved(obj) {
 			return requests
 		}
 		if agent, ok := obj.(*agentv1.Agent); ok && !agent.DeletionTimestamp.IsZero() {

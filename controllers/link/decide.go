@@ -71,7 +71,7 @@ type Plan struct {
 
 // Decide returns what to change for one host.
 func Decide(in Input) Plan {
-	if keptOff(in.Host) || moving(in.Host) {
+	if keptOff(in.Host) || reconcile.Moved(in.Host) {
 		return Plan{Untouched: true}
 	}
 	host := in.Host.DeepCopy()

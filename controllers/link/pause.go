@@ -54,11 +54,3 @@ func arrived(host *metal3v1.BareMetalHost) bool {
 	_, told := host.Annotations[names.Status]
 	return host.Status.Provisioning.State == "" && told && ours(host, names.Paused)
 }
-
-// moving reports a host that is elsewhere now, and is deleted here, or is about to be: who moves
-// it removes its finalizers before, and one that were put back would keep it. What it runs is the
-// business of whoever has it there.
-func moving(host *metal3v1.BareMetalHost) bool {
-	_, moved := host.Annotations[names.DeleteForMove]
-	return moved
-}

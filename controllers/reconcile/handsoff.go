@@ -21,6 +21,14 @@ func KeptOff(host metav1.Object) string {
 	return ""
 }
 
+// Moved reports an object that is elsewhere now, and is deleted here, or is about to be. Who moves it takes its
+// finalizers off before: one that were put back would keep it, and what it stands for is the business of whoever has it
+// there.
+func Moved(obj metav1.Object) bool {
+	_, moved := obj.GetAnnotations()[names.DeleteForMove]
+	return moved
+}
+
 // HandsOff ends a pass for an object whose host somebody keeps every controller off;
 // nil for a host that may be worked on.
 func HandsOff(host metav1.Object) error {

@@ -98,6 +98,9 @@ func (f *follower) pass(ctx context.Context, all bool) error {
 	for _, name := range names {
 		was := f.known[name]
 		state := stateOf(f.hosts, name)
+		if state == "" {
+			continue // its files went while this looked: the next look tells whether alone, or with their folder
+		}
 		over := !was.notAfter.IsZero() && time.Now().After(was.notAfter)
 		if all || over || state != was.state {
 			f.known[name] = f.put(ctx, name, state, was)
@@ -120,6 +123,9 @@ func (f *follower) put(ctx context.Context, name, state string, was followed) fo
 		if b, err = f.store.Put(ctx, spec); err == nil {
 			now.address = cmp.Or(b.ScriptURL, b.URL)
 		}
+	}
+	if err != nil && stateOf(f.hosts, name) != state {
+		return was // its files have changed while they were read: the next look reads them again
 	}
 	if now.trouble = f.tell(was.trouble, name+": ", err); now.address != was.address {
 		fmt.Fprintln(f.out, name+" "+now.address)

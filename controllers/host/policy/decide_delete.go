@@ -6,6 +6,7 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -114,8 +115,8 @@ func removable(s ironic.ProvisionState) bool {
 // concernMoved leaves a host alone that is elsewhere now, and is deleted here for that, or is about to be: who moves it
 // takes its finalizers off before, and its machine runs on.
 func concernMoved(o *Observed, d *Decision) {
-	switch _, moved := o.Host.Annotations[names.DeleteForMove]; {
-	case !moved:
+	switch {
+	case !reconcile.Moved(o.Host):
 	case o.Deleting():
 		d.do(Release{})
 	default:
