@@ -391,6 +391,10 @@ func TestAWipeIsABlocker(t *testing.T) {
 		"another image, and a node that is told of something else first": {"provisioned", func(h *metal3.BareMetalHost) {
 			h.Spec.Image.URL, h.Spec.AutomatedCleaningMode = "http://images.test/new", metal3.CleaningModeDisabled
 		}, []string{"blocker fleet/provisioned: Ironflow would give its machine back, and so wipe it"}, migrate.ExitBlocker},
+		"another image, and the host is paused for now": {"provisioned", func(h *metal3.BareMetalHost) {
+			h.Spec.Image.URL = "http://images.test/new"
+			h.Annotations = map[string]string{metal3.PausedAnnotation: ""}
+		}, []string{"blocker fleet/provisioned: Ironflow would give its machine back, and so wipe it"}, migrate.ExitBlocker},
 		"nothing any more": {"provisioned", func(h *metal3.BareMetalHost) { h.Spec.Image = nil }, []string{
 			"blocker fleet/provisioned: Ironflow would give its machine back, and so wipe it: the spec asks for nothing, " +
 				"the status says that http://192.0.2.250/images/os.qcow2 is on it: correct the spec, or let the existing operator give it back first",

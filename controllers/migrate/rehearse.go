@@ -77,7 +77,7 @@ func wipes(h *metal3.BareMetalHost, after *metal3.BareMetalHostStatus, writes []
 func toBeGivenBack(h *metal3.BareMetalHost) bool {
 	_, detached := h.Annotations[names.Detached]
 	switch {
-	case detached, reconcile.KeptOff(h) != "":
+	case detached: // one that is paused or held is not left out: that ends some day
 		return false
 	case h.Status.Provisioning.State == metal3.StateExternallyProvisioned:
 		return !h.Spec.ExternallyProvisioned && !nodespec.WantsInstance(h)
