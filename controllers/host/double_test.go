@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 )
 
@@ -226,4 +227,50 @@ func TestAHostLearnsThatItsMachineIsItsOwnAgain(t *testing.T) {
 		w.key = lab
 		w.g.Expect(w.host().Status.ErrorMessage).To(BeEmpty())
 	})
+}
+
+// TestAHostThatIsAttachedAtTheBMCOfAnother: an installed host is detached, as who changes the address of its BMC is told
+// to, is given that of another installed host by mistake, and attached. The machine there is the other one's, which has
+// its node there all along: it is not switched off by the spec of the first one, and not given back by its deletion.
+func TestAHostThatIsAttachedAtTheBMCOfAnother(t *testing.T) {
+	for name, c := range map[string]struct {
+		online bool
+		ends   func(w *world)
+	}{
+		"it is to be off": {ends: func(*world) {}},
+		"it is deleted": {online: true, ends: func(w *world) {
+			w.g.Expect(w.kube.Delete(w.t.Context(), w.host())).To(Succeed())
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
+				defer func() { w.stop() }()
+				w.untilState(metal3.StateProvisioned, time.Minute)
+				first := w.twin("redfish-virtualmedia://bmc.test/redfish/v1/Systems/2")
+				w.edit(wantInstall)
+				w.untilState(metal3.StateProvisioned, 10*time.Minute)
+				let(time.Minute)
+				w.annotate(names.Detached, "")
+				w.until("detached", time.Minute, func(h *metal3.BareMetalHost) bool {
+					return h.Status.OperationalStatus == metal3.OperationalStatusDetached
+				})
+				let(time.Minute)
+				w.edit(func(h *metal3.BareMetalHost) { h.Spec.Online, h.Spec.BMC.Address = c.online, first.Spec.BMC.Address })
+				cleaned := w.sim.Steps()["deploy.erase_devices_metadata"]
+				w.sim.ResetCounts()
+				w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Detached) })
+				let(time.Minute)
+				w.sim.Edit("lab~host-2", map[string]any{"power_state": "power on"}) // as that BMC shows
+				let(10 * time.Minute)
+				c.ends(w)
+				let(time.Hour)
+				w.g.Expect(w.sim.Steps()["deploy.erase_devices_metadata"]).To(Equal(cleaned), "the machine of the other host is cleaned")
+				w.g.Expect(w.sim.Counts()[putPower]).To(BeZero(), "the machine of the other host is switched")
+				if h := w.host(); h != nil {
+					w.g.Expect(condition(h, metal3.ProgressingCondition).Message).To(ContainSubstring("lab/host-1"), "it says why")
+				}
+			})
+		})
+	}
 }

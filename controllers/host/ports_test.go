@@ -130,3 +130,20 @@ func TestPortsFollowTheMachine(t *testing.T) {
 		})
 	}
 }
+
+// TestAHeldHostKeepsItsPorts: another host with a card of the same address is none of its business.
+func TestAHeldHostKeepsItsPorts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, simulator.Options{Inventory: shareACard}, policy.Settings{}, nil)
+		defer func() { w.stop() }()
+		w.untilAtRest()
+		w.annotate(names.Hold, "")
+		let(time.Minute)
+		before := w.portsInIronic()
+		first := w.key
+		w.key = w.another("host-2", otherMAC)
+		w.untilState(metal3.StateAvailable, 10*time.Minute)
+		w.key = first
+		w.g.Expect(w.portsInIronic()).To(Equal(before), "nothing is asked of Ironic that concerns a host on hold")
+	})
+}

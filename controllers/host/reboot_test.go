@@ -1,6 +1,9 @@
 package host
 
 import (
+	"net/http"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +16,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
 
 // Values of reboot annotations.
@@ -170,6 +174,45 @@ func TestRebootsOfBeforeAnOperation(t *testing.T) {
 				}
 				w.untilState(metal3.StateAvailable, time.Minute)
 				w.g.Expect(w.events.list()).NotTo(ContainElement("ForcedReboot"))
+			})
+		})
+	}
+}
+
+// TestAKeyThatComesBeforeServicingKeepsAMachineOff: a client fences a machine that is off within a reboot, as
+// servicing is about to be asked for, which would boot it, and at its end the system on it.
+func TestAKeyThatComesBeforeServicingKeepsAMachineOff(t *testing.T) {
+	for name, value := range map[string]string{"key": "", "key with force": forcedHard} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := workingWorld(t, wantInstall)
+				defer func() { w.stop() }()
+				w.untilState(metal3.StateProvisioned, 5*time.Minute)
+				let(time.Minute)
+				w.allowServicing()
+				w.wish()
+				var fenced, serviced atomic.Bool
+				var until time.Time // when the node is unlocked: what the client has written is known by then
+				w.sim.Intercept(func(r *http.Request) *simulator.Fault {
+					switch {
+					case r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/states/provision"):
+						serviced.Store(serviced.Load() || fenced.Load())
+					case r.Method == http.MethodPatch && w.host().Status.OperationalStatus == metal3.OperationalStatusServicing && (!fenced.Load() || time.Now().Before(until)):
+						if fenced.CompareAndSwap(false, true) {
+							until = time.Now().Add(10 * time.Second)
+							w.annotate(names.Reboot+"/fence", value)
+						}
+						return &simulator.Fault{Status: http.StatusConflict, Text: "Node is locked by host conductor-1, please retry after the current operation is completed."}
+					}
+					return nil
+				})
+				w.annotate(names.Reboot, "")
+				w.until("fenced", 5*time.Minute, func(*metal3.BareMetalHost) bool { return fenced.Load() })
+				let(time.Hour)
+				w.g.Expect(serviced.Load()).To(BeFalse(), "the machine is booted while a client has it off")
+				w.g.Expect(w.host().Status.PoweredOn).To(BeFalse())
+				w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Reboot+"/fence") })
+				w.until("on again", 5*time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn })
 			})
 		})
 	}

@@ -169,3 +169,25 @@ func (w *world) madeAnew(annotations map[string]string) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: old.Namespace, Name: old.Name, Annotations: annotations}, Spec: old.Spec,
 	})).To(Succeed())
 }
+
+// TestAHostThatIsDeletedForAMoveIsElsewhere: clusterctl takes the finalizers off what it has moved and deletes it, with an
+// annotation that says so. One that was put back in between is no wish to have the machine cleaned.
+func TestAHostThatIsDeletedForAMoveIsElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateProvisioned, time.Minute)
+		let(time.Minute)
+		w.sim.ResetCounts()
+		w.edit(func(h *metal3.BareMetalHost) {
+			metav1.SetMetaDataAnnotation(&h.ObjectMeta, names.DeleteForMove, "")
+			h.Finalizers = nil
+		})
+		let(time.Second)
+		w.g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
+		let(time.Hour)
+		w.g.Expect(w.host()).To(BeNil())
+		w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/provision"]).To(BeZero(), "the machine is cleaned")
+		w.runs()
+	})
+}

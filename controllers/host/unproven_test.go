@@ -393,3 +393,41 @@ func TestAFleetOfFreeHostsOutlivesTheDatabase(t *testing.T) {
 		})
 	}
 }
+
+// TestALookAtThePowerDoesNotSwitchOffWhatMayBeInUse: a machine whose node is gone was off when it was enrolled again,
+// and comes on by itself, as after a loss of mains. Its BMC tells. Ironic, which has it as off, would switch it off
+// if it were asked for that: such a look is none.
+func TestALookAtThePowerDoesNotSwitchOffWhatMayBeInUse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := &ears{}
+		w := newWorldWith(t, assisted(nil), Options{Events: told}, func(h *metal3.BareMetalHost) { h.Spec.Online = false })
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateAvailable, time.Minute)
+		let(time.Minute)
+		backup := w.host()
+		w.edit(func(h *metal3.BareMetalHost) {
+			h.Spec.Online = true
+			wantInstall(h)
+		})
+		w.untilState(metal3.StateProvisioned, time.Minute)
+		let(time.Minute)
+		w.halt()
+		w.putBack(backup)
+		w.sim.Wipe()
+		w.sim.ResetCounts()
+		w.start(policy.Settings{})
+		w.until("enrolled", time.Minute, func(*metal3.BareMetalHost) bool { _, found := w.sim.Node("lab~host-1"); return found })
+		let(10 * time.Minute)
+		n, _ := w.sim.Node("lab~host-1")
+		w.g.Expect(n.Fields["extra"]).To(HaveKeyWithValue("ironflow_baseline", "unknown"), "nobody can tell what is on it")
+		w.g.Expect(w.sim.Counts()[putPower]).To(BeZero())
+
+		told.tell(lab, true) // the mains are back, and the machine is on
+		let(30 * time.Second)
+		w.g.Expect(w.sim.Counts()[putPower]).To(BeZero(), "Ironic is asked to have it off")
+		w.sim.Edit("lab~host-1", map[string]any{"power_state": "power on"})
+		let(time.Hour)
+		w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("MachineMayBeInUse"))
+		w.g.Expect(w.sim.Counts()[putPower]).To(BeZero())
+	})
+}

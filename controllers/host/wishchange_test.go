@@ -141,3 +141,61 @@ func TestAFleetOfTheExistingOperatorThatHasBoth(t *testing.T) {
 		w.g.Expect(w.events.list()).NotTo(ContainElement("DeprovisioningStarted"))
 	})
 }
+
+// TestCleaningThatIsDisabledBeforeADeploymentIsEndedIsNotDone: somebody ends a deployment that waits for its machine, and
+// says in the same edit that its disks are not to be cleaned.
+func TestCleaningThatIsDisabledBeforeADeploymentIsEndedIsNotDone(t *testing.T) {
+	for name, ends := range map[string]func(w *world){
+		"the image goes": func(w *world) {
+			w.edit(func(h *metal3.BareMetalHost) {
+				h.Spec.AutomatedCleaningMode, h.Spec.CustomDeploy = metal3.CleaningModeDisabled, nil
+			})
+		},
+		"the host goes": func(w *world) {
+			w.edit(func(h *metal3.BareMetalHost) { h.Spec.AutomatedCleaningMode = metal3.CleaningModeDisabled })
+			w.g.Expect(w.kube.Delete(w.t.Context(), w.host())).To(Succeed())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := assisted(nil)
+				o.Delays = delays
+				o.Delays.Deploy = 10 * time.Minute
+				w := newWorld(t, o, policy.Settings{}, wantInstall)
+				defer func() { w.stop() }()
+				w.until("deploying", time.Minute, func(*metal3.BareMetalHost) bool {
+					n, _ := w.sim.Node("lab~host-1")
+					return n.ProvisionState == "wait call-back"
+				})
+				before := w.sim.Steps()["deploy.erase_devices_metadata"]
+				ends(w)
+				w.until("ended", 30*time.Minute, func(h *metal3.BareMetalHost) bool {
+					return h == nil || h.Status.Provisioning.State == metal3.StateAvailable
+				})
+				w.g.Expect(w.sim.Steps()["deploy.erase_devices_metadata"]).To(Equal(before), "the disks are cleaned though that is disabled")
+			})
+		})
+	}
+}
+
+// TestAHostThatIsOffByTheEndOfItsCleaningIsNotDeployed: spec.online goes while the machine is cleaned before its
+// deployment.
+func TestAHostThatIsOffByTheEndOfItsCleaningIsNotDeployed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, nil)
+		defer func() { w.stop() }()
+		w.untilAtRest()
+		w.edit(wantInstall)
+		w.until("cleaning", time.Minute, func(h *metal3.BareMetalHost) bool {
+			n, _ := w.sim.Node(nodespec.NodeName(h))
+			return n.ProvisionState == "clean wait" && h.Status.Provisioning.State == metal3.StateProvisioning
+		})
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.Online = false })
+		let(time.Hour)
+		w.g.Expect(w.sim.Steps()["deploy.start_assisted_install"]).To(BeZero(), "a host that is to be off is deployed")
+		w.g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateAvailable))
+		w.g.Expect(w.host().Status.PoweredOn).To(BeFalse())
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.Online = true })
+		w.untilState(metal3.StateProvisioned, 10*time.Minute)
+	})
+}

@@ -49,31 +49,8 @@ func TestABackupOfWhenAMachineWasWorkedOn(t *testing.T) {
 		} {
 			t.Run(string(state)+"/"+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					w := newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) {
-						h.Spec.Online = true
-						askFor("http://images.test/first.img")(h)
-					})
+					w := restoredToWork(t, state, at, c.holds)
 					defer func() { w.stop() }()
-					backup := w.backup(at)
-					backup.Status.Provisioning.State = state // one is too short to be seen
-					backup.Annotations = c.holds
-					w.edit(askFor("http://images.test/second.img"))
-					w.until("installed", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
-						return h.Status.Provisioning.Image.URL == "http://images.test/second.img"
-					})
-					w.halt()
-					w.putBack(backup)
-					w.sim.Wipe()
-					w.sim.ResetCounts()
-					refused := false
-					w.sim.Intercept(func(r *http.Request) *simulator.Fault {
-						if r.Method != http.MethodPost || refused {
-							return nil
-						}
-						refused = true // that a host without a node was looked at proves nothing
-						return &simulator.Fault{Status: http.StatusServiceUnavailable, Text: "No valid service found"}
-					})
-					w.start(policy.Settings{})
 					w.enrolledAgain(c.power)
 					let(time.Hour)
 					w.leftAlone(c.power)
@@ -98,6 +75,59 @@ func TestABackupOfWhenAMachineWasWorkedOn(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// restoredToWork is a host restored from a backup of when its machine was worked on, in an Ironic that has lost its database
+// since: what is installed on the machine is of later.
+func restoredToWork(t *testing.T, state, at metal3.ProvisioningState, holds map[string]string) *world {
+	t.Helper()
+	w := newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) {
+		h.Spec.Online = true
+		askFor("http://images.test/first.img")(h)
+	})
+	backup := w.backup(at)
+	backup.Status.Provisioning.State = state // one is too short to be seen
+	backup.Annotations = holds
+	w.edit(askFor("http://images.test/second.img"))
+	w.until("installed", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
+		return h.Status.Provisioning.Image.URL == "http://images.test/second.img"
+	})
+	w.halt()
+	w.putBack(backup)
+	w.sim.Wipe()
+	w.sim.ResetCounts()
+	refused := false
+	w.sim.Intercept(func(r *http.Request) *simulator.Fault {
+		if r.Method != http.MethodPost || refused {
+			return nil
+		}
+		refused = true // that a host without a node was looked at proves nothing
+		return &simulator.Fault{Status: http.StatusServiceUnavailable, Text: "No valid service found"}
+	})
+	w.start(policy.Settings{})
+	return w
+}
+
+// TestWhatIsSaidToBeKeptOutlivesItsHost: a host of a backup of when its machine was deployed is left alone; somebody says
+// that what is on it is to be kept, and deletes the host at once.
+func TestWhatIsSaidToBeKeptOutlivesItsHost(t *testing.T) {
+	for _, state := range []metal3.ProvisioningState{metal3.StateProvisioning, metal3.StateDeprovisioning} {
+		t.Run(string(state), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := restoredToWork(t, state, state, nil)
+				defer func() { w.stop() }()
+				w.enrolledAgain("power on")
+				let(time.Hour)
+				w.leftAlone("power on")
+				cleaned := w.sim.Steps()["deploy.erase_devices_metadata"]
+				keepWhatIsThere(w)
+				w.g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
+				let(time.Hour)
+				w.g.Expect(w.host()).To(BeNil())
+				w.g.Expect(w.sim.Steps()["deploy.erase_devices_metadata"]).To(Equal(cleaned), "the machine is cleaned")
+			})
+		})
 	}
 }
 
