@@ -97,7 +97,7 @@ func printManifests(s settings.Settings, out io.Writer) error {
 	}
 	raw, err := manifests.Render(manifests.Settings{
 		Image: s.Image, HubURL: s.HubURL, ClusterID: s.ClusterID, Token: token, CA: string(ca), Insecure: s.Insecure, Stay: s.Stay,
-		OpenShift: s.OpenShift, KubeAPI: s.KubeAPI, APIPort: s.APIPort, Listen: s.Listen,
+		HubLeaves: s.HubLeaves, OpenShift: s.OpenShift, KubeAPI: s.KubeAPI, APIPort: s.APIPort, Listen: s.Listen,
 		Proxy: map[string]string{"HTTP_PROXY": os.Getenv("HTTP_PROXY"), "HTTPS_PROXY": os.Getenv("HTTPS_PROXY"), "NO_PROXY": os.Getenv("NO_PROXY")},
 	})
 	if err == nil {
@@ -175,7 +175,7 @@ func parts(s settings.Settings, log *slog.Logger, ring *logs.Ring) (*work.Runner
 	}
 	hub.Requests = m.Hub
 	return &work.Runner{
-		Hub: hub, Kube: client, Caches: observe.New(), Metrics: m, Log: log, Ring: ring, Stay: s.Stay, StartWithin: s.StartWithin,
+		Hub: hub, Kube: client, Caches: observe.New(), Metrics: m, Log: log, Ring: ring, Stay: s.Stay, HubLeaves: s.HubLeaves, StartWithin: s.StartWithin,
 		Now: time.Now,
 	}, access, nil
 }

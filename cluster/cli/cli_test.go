@@ -67,7 +67,7 @@ func TestDocumentationHasTheTables(t *testing.T) {
 
 	text.Reset()
 	text.WriteString("| where | kinds | verbs | only | why |\n|---|---|---|---|---|\n")
-	for _, r := range manifests.Rights(true) {
+	for _, r := range manifests.Rights(manifests.Settings{OpenShift: true, HubLeaves: true}) {
 		where, why := "cluster", r.Why
 		if r.Namespace != "" {
 			where = "`" + r.Namespace + "`"

@@ -12,6 +12,8 @@ import (
 	"strconv"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/ironflow/ironflow/cluster/kept"
 )
 
 // Names in the cluster.
@@ -34,6 +36,10 @@ type Settings struct {
 	Insecure bool
 	// Stay makes a Deployment that goes on after the installation; else it is a Job.
 	Stay bool
+	// HubLeaves tells that the hub ends with one of the cluster's hosts: the program gets a
+	// config map for what is known of the hosts, Hosts for now, and goes on by that.
+	HubLeaves bool
+	Hosts     kept.Record
 	// OpenShift adds the right to read the authority of the cluster's routes.
 	OpenShift bool
 	// KubeAPI is the API's address where the service's is not reachable from a host's
@@ -93,8 +99,11 @@ func Objects(s Settings) []map[string]any {
 		}}},
 		{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": object{"name": Name, "namespace": Namespace}},
 	}
-	for _, r := range Rights(s.OpenShift) {
+	for _, r := range Rights(s) {
 		out = append(out, r.objects()...)
+	}
+	if s.HubLeaves {
+		out = append(out, s.known())
 	}
 	secret := object{"token": s.Token}
 	if s.CA != "" {
@@ -103,6 +112,15 @@ func Objects(s Settings) []map[string]any {
 	return append(out,
 		map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": object{"name": Name, "namespace": Namespace}, "stringData": secret},
 		workload(s))
+}
+
+// known is the config map with what is known of the hosts.
+func (s Settings) known() map[string]any {
+	o := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"name": kept.Name, "namespace": Namespace}}
+	if text, err := s.Hosts.Text(); err == nil && len(s.Hosts.Hosts) > 0 { // plain values
+		o["data"] = object{kept.Given: text}
+	}
+	return o
 }
 
 const files = "/etc/ironflow-cluster"
@@ -132,6 +150,9 @@ func pod(s Settings, restart string) object {
 		{"name": "CA_CERT_PATH", "value": files + "/ca.crt"},
 		{"name": "SKIP_CERT_VERIFICATION", "value": strconv.FormatBool(s.Insecure)},
 		{"name": "IRONFLOW_CLUSTER_STAY", "value": strconv.FormatBool(s.Stay)},
+	}
+	if s.HubLeaves {
+		env = append(env, object{"name": "IRONFLOW_CLUSTER_HUB_LEAVES", "value": "true"})
 	}
 	if s.KubeAPI != "" {
 		env = append(env, object{"name": "IRONFLOW_CLUSTER_KUBE_API", "value": s.KubeAPI})

@@ -1,6 +1,9 @@
 package manifests
 
-import "github.com/ironflow/ironflow/cluster/csr"
+import (
+	"github.com/ironflow/ironflow/cluster/csr"
+	"github.com/ironflow/ironflow/cluster/kept"
+)
 
 // Rule is a rule of RBAC.
 type Rule struct {
@@ -18,8 +21,8 @@ type Right struct {
 	Rules           []Rule
 }
 
-// Rights are all that the program may do.
-func Rights(openShift bool) []Right {
+// Rights are all that the program may do with these settings.
+func Rights(s Settings) []Right {
 	look := []string{"list", "watch"}
 	out := []Right{
 		{Name, "", "sees signing requests and approves those of kubelets, sees nodes and gives them labels and taints, sees operators", []Rule{
@@ -33,7 +36,12 @@ func Rights(openShift bool) []Right {
 		{Name, "kube-system", "sees the system's pods", []Rule{{[]string{""}, []string{"pods"}, nil, look}}},
 		{Name, "default", "says in events what it leaves alone; events of objects without a namespace are in this one", []Rule{{[]string{""}, []string{"events"}, nil, []string{"create"}}}},
 	}
-	if openShift {
+	if s.HubLeaves {
+		out = append(out, Right{Name + "-hosts", Namespace, "keeps what is known of the hosts, where the hub ends with one of them (`--hub-leaves`)", []Rule{
+			{[]string{""}, []string{"configmaps"}, []string{kept.Name}, []string{"get", "patch"}},
+		}})
+	}
+	if s.OpenShift {
 		out = append(out, Right{Name, "openshift-config-managed", "reads the authority of the cluster's routes", []Rule{
 			{[]string{""}, []string{"configmaps"}, []string{"default-ingress-cert"}, []string{"get"}},
 		}})

@@ -18,6 +18,7 @@ type Settings struct {
 	HubURL, ClusterID string
 	TokenFile, CAFile string
 	Insecure, Stay    bool
+	HubLeaves         bool
 	Kubeconfig        string
 	KubeAPI           string
 	APIPort           uint
@@ -53,6 +54,7 @@ func (s *Settings) Table() []Row {
 		{"ca-file", "CA_CERT_PATH", "PEM bundle that the hub is trusted for besides the system's", &s.CAFile, false},
 		{"insecure", "SKIP_CERT_VERIFICATION", "do not verify the hub's certificate", &s.Insecure, false},
 		{"stay", "IRONFLOW_CLUSTER_STAY", "go on after the installation: signing requests and hosts of later days", &s.Stay, false},
+		{"hub-leaves", "IRONFLOW_CLUSTER_HUB_LEAVES", "the hub runs on one of the cluster's hosts and ends with its live system: go on without it then, by the config map that comes with the manifests", &s.HubLeaves, false},
 		{"kubeconfig", "KUBECONFIG", "kubeconfig file; empty for the pod's service account", &s.Kubeconfig, false},
 		{"kube-api", "IRONFLOW_CLUSTER_KUBE_API", "address of the Kubernetes API in the place of the service's, for a host network without it", &s.KubeAPI, false},
 		{"api-port", "IRONFLOW_CLUSTER_API_PORT", "port of the API on each control-plane host of a plain Kubernetes", &s.APIPort, false},

@@ -6,6 +6,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/cluster/kept"
 	"github.com/ironflow/ironflow/cluster/manifests"
 )
 
@@ -57,7 +58,7 @@ func (w *world) rights() {
 	for _, namespace := range []string{"", "kube-system", "default", "openshift-config-managed", manifests.Namespace} {
 		for _, kind := range asked {
 			for _, verb := range verbs {
-				for _, name := range []string{"", "kubernetes.io/kubelet-serving", "kubernetes.io/kube-apiserver-client", "default-ingress-cert"} {
+				for _, name := range []string{"", "kubernetes.io/kubelet-serving", "kubernetes.io/kube-apiserver-client", "default-ingress-cert", kept.Name} {
 					var answer struct{ Status struct{ Allowed bool } }
 					resource, sub := kind.resource, ""
 					if i := slices.Index([]byte(resource), '/'); i > 0 {
@@ -79,7 +80,7 @@ func (w *world) rights() {
 }
 
 func inTable(namespace, group, resource, verb, name string) bool {
-	for _, r := range manifests.Rights(true) {
+	for _, r := range manifests.Rights(manifests.Settings{OpenShift: true, HubLeaves: true}) {
 		if r.Namespace != "" && r.Namespace != namespace {
 			continue
 		}

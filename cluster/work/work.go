@@ -18,6 +18,7 @@ import (
 	"github.com/ironflow/ironflow/cluster/facts"
 	"github.com/ironflow/ironflow/cluster/finalize"
 	"github.com/ironflow/ironflow/cluster/hubapi"
+	"github.com/ironflow/ironflow/cluster/kept"
 	"github.com/ironflow/ironflow/cluster/kube"
 	"github.com/ironflow/ironflow/cluster/logs"
 	"github.com/ironflow/ironflow/cluster/metrics"
@@ -69,8 +70,12 @@ type Runner struct {
 	Stay bool
 	// StartWithin is how long the hub may be away at the start.
 	StartWithin time.Duration
-	// Busy, Rest and Gap replace the times between looks, for tests; zero for ours.
-	Busy, Rest, Gap time.Duration
+	// HubLeaves tells that the hub runs on one of the cluster's hosts, and ends with its live
+	// system: the last that was known holds from then on.
+	HubLeaves bool
+	// Busy, Rest and Gap replace the times between looks, and Gone that until the hub counts as
+	// gone, for tests; zero for ours.
+	Busy, Rest, Gap, Gone time.Duration
 
 	memory memory
 }
@@ -90,6 +95,11 @@ type memory struct {
 	lastLogs          bool
 	staying           atomic.Bool
 	api               map[string]string
+	// answered is when the hub answered last, record what is known without it, and kept what
+	// of that is written.
+	answered time.Time
+	record   *kept.Record
+	kept     string
 }
 
 // view is what a pass decides by.
@@ -103,6 +113,7 @@ type view struct {
 func (r *Runner) Run(ctx context.Context) (Outcome, error) {
 	r.memory.approved, r.memory.said, r.memory.labels = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	began := r.Now()
+	r.memory.answered = began
 	for {
 		delay, outcome, err := r.pass(ctx)
 		switch {
@@ -179,8 +190,14 @@ func (r *Runner) pass(ctx context.Context) (time.Duration, Outcome, error) {
 	default:
 	}
 	v, outcome, err := r.look(ctx)
+	if delay, end, did := r.alone(ctx, err); did {
+		return delay, end, nil
+	}
 	if outcome != "" || err != nil {
 		return 0, outcome, err
+	}
+	if r.HubLeaves {
+		r.keep(ctx, kept.Of(v.cluster, v.hosts))
 	}
 	if !r.Caches.Ready() {
 		return r.or(r.Busy, busy), "", nil

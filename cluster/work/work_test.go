@@ -62,6 +62,8 @@ func TestInsideAPlainCluster(t *testing.T) {
 	t.Run("it dies after each write", func(t *testing.T) { w.with(t).deaths() })
 	t.Run("what is left alone is said once", func(t *testing.T) { w.with(t).leftAlone() })
 	t.Run("the hub is away", func(t *testing.T) { w.with(t).hubAway() })
+	t.Run("the hub ends with its host", func(t *testing.T) { w.with(t).hubEnds() })
+	t.Run("the hub has ended before", func(t *testing.T) { w.with(t).noHubEver() })
 	t.Run("ends", func(t *testing.T) { w.with(t).ends() })
 	t.Run("labels that are refused", func(t *testing.T) { w.with(t).refusedLabels() })
 	t.Run("at rest", func(t *testing.T) { w.with(t).atRest() })

@@ -43,7 +43,7 @@ func newWorld(t *testing.T) *world {
 	w.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(w.Close)
 	w.Expect(w.Apply(t.Context(), manifests.Settings{
-		Image: "registry.example/x:1", HubURL: "http://hub.example", ClusterID: played.ClusterID, Token: "t", OpenShift: true,
+		Image: "registry.example/x:1", HubURL: "http://hub.example", ClusterID: played.ClusterID, Token: "t", OpenShift: true, HubLeaves: true,
 	})).To(Succeed())
 	return w
 }

@@ -8,8 +8,11 @@ package inside
 import (
 	"bytes"
 	"fmt"
+	"net/netip"
 	"strings"
 
+	"github.com/ironflow/ironflow/cluster/facts"
+	"github.com/ironflow/ironflow/cluster/kept"
 	"github.com/ironflow/ironflow/cluster/manifests"
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/sources"
@@ -31,6 +34,8 @@ type Program struct {
 	CA  func() (string, error)
 	// Key makes the clusters' tokens; the zero key makes none, for hubs without authentication.
 	Key auth.Key
+	// Leaves tells that the hub runs on one of the hosts that it installs, and ends with it.
+	Leaves bool
 	// ByBootstrap tells that the bootstrap host of a cluster with a release brings a program.
 	ByBootstrap bool
 }
@@ -60,7 +65,7 @@ func (p Program) Into(o *sources.Order, from sources.Name) ([]sources.Lack, erro
 			Next: "set --hub-cluster-image to the image of ironflow-cluster, or add what `ironflow-cluster manifests --cluster-id " + o.Cluster.ID + "` prints to the cluster's manifests",
 		}}, nil
 	}
-	raw, err := p.render(&o.Cluster, from)
+	raw, err := p.render(o, from)
 	if err != nil {
 		return nil, fmt.Errorf("the manifests of ironflow-cluster: %w", err)
 	}
@@ -81,10 +86,14 @@ func brought(o *sources.Order) bool {
 
 // render is the program for the cluster. In one without a release it stays, for hosts that
 // join later: nobody else approves what they ask for.
-func (p Program) render(c *wire.Cluster, from sources.Name) ([]byte, error) {
+func (p Program) render(o *sources.Order, from sources.Name) ([]byte, error) {
+	c := &o.Cluster
 	s := manifests.Settings{
 		Image: p.Image, HubURL: p.URL, ClusterID: c.ID, Proxy: proxy(c),
-		Stay: from == sources.Kubernetes, OpenShift: from == sources.OpenShiftInstall,
+		Stay: from == sources.Kubernetes, OpenShift: from == sources.OpenShiftInstall, HubLeaves: p.Leaves,
+	}
+	if p.Leaves {
+		s.Hosts = known(o)
 	}
 	var err error
 	if p.CA != nil {
@@ -98,6 +107,27 @@ func (p Program) render(c *wire.Cluster, from sources.Name) ([]byte, error) {
 		}
 	}
 	return manifests.Render(s)
+}
+
+// known is what the program has to know of the hosts when the hub is gone, also before it has
+// ever asked: a cluster of one host has no hub any more when it begins.
+func known(o *sources.Order) kept.Record {
+	yes := func(b *bool) bool { return b != nil && *b }
+	c := facts.Cluster{Name: o.Cluster.Name, SchedulableMasters: yes(o.Cluster.SchedulableMasters) || yes(o.Cluster.SchedulableMastersForcedTrue)}
+	workers := false
+	var hosts []facts.Host
+	for _, h := range o.Hosts {
+		one := facts.Host{ID: h.ID, Name: strings.ToLower(h.Name), Role: h.Role, Labels: h.Labels}
+		for _, text := range h.Addresses {
+			if a, err := netip.ParseAddr(text); err == nil {
+				one.Addresses = append(one.Addresses, a.Unmap())
+			}
+		}
+		workers = workers || h.Role == wire.HostRoleWorker
+		hosts = append(hosts, one)
+	}
+	c.SchedulableMasters = c.SchedulableMasters || !workers
+	return kept.Of(c, hosts)
 }
 
 // proxy is the cluster's, past which its own networks are reached.

@@ -176,7 +176,7 @@ func (o Options) units(cache *snapshots.Cache, book *checkins.Book) *settle.Unit
 		},
 		Sources: o.Sources, Keys: o.Keys, Inside: o.Inside,
 	}
-	units.Inside.ByBootstrap = o.Images.Controller != ""
+	units.Inside.ByBootstrap, units.Inside.Leaves = o.Images.Controller != "", o.NodeZero.MAC != ""
 	if len(o.Requirements) == 0 {
 		units.Rules.Needs = validations.OpenShift
 	}

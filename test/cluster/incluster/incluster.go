@@ -19,6 +19,8 @@ import (
 	"net/http"
 	"strings"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/ironflow/ironflow/cluster/csr"
 	"github.com/ironflow/ironflow/cluster/kube"
 	"github.com/ironflow/ironflow/cluster/manifests"
@@ -109,14 +111,31 @@ func (c *Cluster) Kubeconfig() ([]byte, error) {
 
 // collections are where the manifests' kinds are created.
 var collections = map[string]string{
-	"Namespace": "/api/v1/namespaces", "ServiceAccount": "/serviceaccounts", "Secret": "/secrets",
+	"Namespace": "/api/v1/namespaces", "ServiceAccount": "/serviceaccounts", "Secret": "/secrets", "ConfigMap": "/configmaps",
 	"ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles", "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
 	"Role": "/roles", "RoleBinding": "/rolebindings", "Deployment": "/deployments", "Job": "/jobs",
 }
 
 // Apply creates the objects of the program's manifests: nobody runs their pods.
 func (c *Cluster) Apply(ctx context.Context, s manifests.Settings) error {
-	for _, o := range manifests.Objects(s) {
+	return c.apply(ctx, manifests.Objects(s))
+}
+
+// ApplyText creates the objects of the program's manifests as a hub has put them into a cluster.
+func (c *Cluster) ApplyText(ctx context.Context, text string) error {
+	var all []Object
+	for document := range strings.SplitSeq(strings.TrimPrefix(text, "---\n"), "\n---\n") {
+		var o Object
+		if err := yaml.Unmarshal([]byte(document), &o); err != nil {
+			return err
+		}
+		all = append(all, o)
+	}
+	return c.apply(ctx, all)
+}
+
+func (c *Cluster) apply(ctx context.Context, objects []Object) error {
+	for _, o := range objects {
 		kind, _ := o["kind"].(string)
 		version, _ := o["apiVersion"].(string)
 		path, known := collections[kind]

@@ -39,6 +39,8 @@ type Hub struct {
 	routed  bool
 	// answer replaces the answer of all calls when it is not 0.
 	answer int
+	// ended has nobody answer any more.
+	ended bool
 	// after is told of each write that was taken, before its answer is sent.
 	after func()
 }
@@ -74,6 +76,13 @@ func (h *Hub) Answer(code int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.answer = code
+}
+
+// End has the hub answer nothing any more, as one whose host is gone.
+func (h *Hub) End() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ended = true
 }
 
 // After has the function called after each write that was taken.
@@ -113,6 +122,12 @@ func (h *Hub) Logs() []byte {
 
 func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
 	raw, _ := io.ReadAll(r.Body)
+	h.mu.Lock()
+	ended := h.ended
+	h.mu.Unlock()
+	if ended {
+		panic(http.ErrAbortHandler) //nolint:forbidigo // net/http's own way to break a connection off
+	}
 	code, body, after := h.handle(r, raw)
 	if after != nil {
 		after()
