@@ -43,7 +43,11 @@ func (r *Registry) CreateClusterOf(ctx context.Context, p wire.ClusterCreatePara
 		return wire.Cluster{}, refusal.Missing("pull_secret", `want JSON with "auths"`)
 	}
 	settings := kubernetesSettings(p.Kubernetes)
-	if err := r.checkSource(sources.Name(p.IgnitionSource), settings); err != nil {
+	source := sources.Name(p.IgnitionSource)
+	if err := r.checkSource(source, settings); err != nil {
+		return wire.Cluster{}, err
+	}
+	if err := r.checkNoRelease(source, p.OpenshiftVersion, p.OcpReleaseImage); err != nil {
 		return wire.Cluster{}, err
 	}
 	masters, err := controlPlane(p.ControlPlaneCount, p.HighAvailabilityMode)
@@ -54,7 +58,7 @@ func (r *Registry) CreateClusterOf(ctx context.Context, p wire.ClusterCreatePara
 		Spec{
 			Name: p.Name, BaseDomain: p.BaseDNSDomain, Masters: masters, Version: p.OpenshiftVersion,
 			ReleaseImage: p.OcpReleaseImage, Release: release, SSHKey: p.SSHPublicKey,
-			Source: sources.Name(p.IgnitionSource), Kubernetes: settings,
+			Source: source, Kubernetes: settings,
 		}.apply(c)
 		if err := r.units.Made().KeepPullSecret(c, p.PullSecret); err != nil {
 			return err

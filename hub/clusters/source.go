@@ -17,6 +17,15 @@ func (r *Registry) checkSource(name sources.Name, settings *sources.KubernetesSe
 	return nil
 }
 
+// checkNoRelease refuses a release beside a source that installs none: the cluster would wait for
+// the operators of one.
+func (r *Registry) checkNoRelease(name sources.Name, version, image string) error {
+	if r.units.Sources.Name(name) != sources.Kubernetes || version == "" && image == "" {
+		return nil
+	}
+	return refusal.BadRequest("openshift_version, ocp_release_image: a cluster of the Ignition source %s has no release; leave them empty, and give its version as kubernetes.version", sources.Kubernetes)
+}
+
 // kubernetesSettings reads the settings of a plain Kubernetes; nil for none.
 func kubernetesSettings(given *wire.KubernetesSettings) *sources.KubernetesSettings {
 	if given == nil {

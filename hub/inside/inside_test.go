@@ -76,6 +76,23 @@ func TestWhatItIsGiven(t *testing.T) {
 	}
 }
 
+// TestAHubThatEnds: the program is given what it has to know of the hosts by then.
+func TestAHubThatEnds(t *testing.T) {
+	g := NewWithT(t)
+	p := inside.Program{Image: "registry.example/ironflow-cluster:v1", URL: "http://192.0.2.10:8090", Leaves: true}
+	o := order()
+	o.Hosts = []sources.Host{
+		{ID: "a", Name: "Zero.edge.example", Role: wire.HostRoleMaster, Addresses: []string{"192.0.2.10", "2001:db8::10"}, Labels: map[string]string{"rack": "r1"}},
+		{ID: "b", Name: "one", Role: wire.HostRoleWorker, Addresses: []string{"192.0.2.11"}},
+	}
+	_, err := p.Into(o, sources.Kubernetes)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(o.Manifests[0].Content)).To(And(
+		ContainSubstring("name: ironflow-cluster-hosts"), ContainSubstring("IRONFLOW_CLUSTER_HUB_LEAVES"),
+		ContainSubstring(`"name":"edge","schedulable_masters":false`), ContainSubstring(`"Name":"zero.edge.example"`), ContainSubstring(`"Addresses":["192.0.2.10","2001:db8::10"]`),
+		ContainSubstring(`"Labels":{"rack":"r1"}`), ContainSubstring(`"Name":"one"`)))
+}
+
 func TestWhatCannotBePutIntoACluster(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(inside.Program{}.Check()).To(Succeed())

@@ -151,8 +151,7 @@ func source(a *manifests.AgentClusterInstall, p *wire.ClusterCreateParams) error
 		}
 	}
 	p.Kubernetes.Version = cmp.Or(version, p.Kubernetes.Version)
-	p.OpenshiftVersion = cmp.Or(p.OpenshiftVersion, strings.TrimPrefix(p.Kubernetes.Version, "v"))
-	return nil
+	return nil // a version beside it would be that of a release, which this is none of
 }
 
 // infraEnvParams are the infra-env that the manifests describe.

@@ -197,7 +197,7 @@ spec:
 	g.Expect(hub.made()).To(Equal([]string{"GET /clusters", "POST /clusters"}))
 	g.Expect(hub.body(t, "POST /clusters")).To(MatchJSON(`{
 		"name": "edge", "base_dns_domain": "lab.example", "pull_secret": "{\"auths\":{\"registry.example\":{\"auth\":\"dTpw\"}}}",
-		"openshift_version": "1.37.1", "control_plane_count": 1, "high_availability_mode": "None", "user_managed_networking": true, "platform": {"type": "none"},
+		"openshift_version": "", "control_plane_count": 1, "high_availability_mode": "None", "user_managed_networking": true, "platform": {"type": "none"},
 		"hyperthreading": "all", "ignition_source": "kubernetes", "kubernetes": {"version": "v1.37.1", "endpoint": "api.edge.example:6443"},
 		"api_vips": null, "ingress_vips": null, "cluster_networks": null, "service_networks": null, "machine_networks": null, "olm_operators": null, "operator_bundles": null
 	}`))
