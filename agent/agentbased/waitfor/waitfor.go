@@ -76,6 +76,8 @@ type seen struct {
 	// is when somebody answered last.
 	moved, answered time.Time
 	told            bool
+	// gone is when the hub was first without an answer since the last one.
+	gone time.Time
 	// event is the time of the newest event.
 	event time.Time
 	down  error
@@ -162,10 +164,16 @@ func (w Wait) still(s *seen, now time.Time) (Result, bool) {
 	return Result{}, false
 }
 
+// handover is how long the hub has to be away until a cluster whose API answers does without
+// the bootstrap host: until then that host may be where the API is, and the hub starts again
+// within seconds when it was killed.
+const handover = 2 * time.Minute
+
 // away goes on without the hub: the cluster itself may answer.
 func (w Wait) away(ctx context.Context, s *seen, err error) (Result, bool) {
 	now := time.Now()
 	if s.down == nil {
+		s.gone = now
 		w.moved(s, now, Line{Kind: KindHub, Cluster: nameOf(s.cluster), Text: "the hub does not answer: " + err.Error()})
 	}
 	s.down = err
@@ -174,7 +182,7 @@ func (w Wait) away(ctx context.Context, s *seen, err error) (Result, bool) {
 		switch {
 		case ctx.Err() != nil:
 			return Result{}, false
-		case err == nil && (state.Complete || state.Up && w.Goal == BootstrapComplete):
+		case err == nil && (state.Complete || state.Up && w.Goal == BootstrapComplete && now.Sub(s.gone) >= handover):
 			return Result{Outcome: Complete, Reason: "the cluster says so: " + state.Text}, true
 		case err == nil:
 			s.answered = now

@@ -189,6 +189,21 @@ func TestExitCodes(t *testing.T) {
 			story2(20*time.Minute, waitfor.State{Up: true, Text: "1 of 2 nodes are Ready"}, 50*time.Minute, waitfor.State{Up: true, Complete: true, Text: "2 nodes are Ready"}),
 			0, "the cluster says so: 2 nodes are Ready", 50 * time.Minute,
 		},
+		"killed and back, while the bootstrap host has the API": {
+			waitfor.BootstrapComplete,
+			[]moment{
+				{0, handing, 0, nil}, {time.Minute, nil, 1, nil}, {time.Minute + 30*time.Second, handing, 0, nil},
+				{5 * time.Minute, cluster("installing", "", host("m0", "installing-in-progress", "Rebooting", bootstrap)), 0, nil},
+			},
+			story2(0, waitfor.State{Up: true, Text: "1 of 2 nodes are Ready"}, time.Hour, waitfor.State{}),
+			0, "bootstrap host m0 has handed over: Rebooting", 5 * time.Minute,
+		},
+		"gone, and the cluster's API has been there": {
+			waitfor.BootstrapComplete,
+			[]moment{{0, handing, 0, nil}, {time.Minute, nil, 1, nil}},
+			story2(0, waitfor.State{Up: true, Text: "1 of 2 nodes are Ready"}, time.Hour, waitfor.State{}),
+			0, "the cluster says so: 1 of 2 nodes are Ready", 3 * time.Minute,
+		},
 		"gone, and the cluster's API is there": {
 			waitfor.BootstrapComplete,
 			[]moment{{0, handing, 0, nil}, {time.Minute, nil, 1, nil}},
