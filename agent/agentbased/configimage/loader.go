@@ -62,16 +62,26 @@ func (l Loader) Run(ctx context.Context, device string) error {
 			l.Console.Show(ctx, messages.ConfigImageLoaded, device)
 			l.Console.Clear(ctx, messages.SlotConfigImageWanted)
 			return nil
+		case errors.Is(err, errNoMedium) && l.settled():
+			return nil // another medium has brought them; what that has said stays
 		case errors.Is(err, errNoMedium):
-			l.Console.Clear(ctx, messages.SlotConfigImage)
+			l.Console.Retract(ctx, messages.SlotConfigImage)
+		case l.settled():
+			l.Console.Show(ctx, messages.ConfigImageUnused, device, inLine(err))
 		default:
-			l.Console.Show(ctx, messages.ConfigImageRefused, device, strings.ReplaceAll(err.Error(), "\n", "; "))
+			l.Console.Show(ctx, messages.ConfigImageRefused, device, inLine(err))
 		}
 		if err := pause.For(ctx, again); err != nil {
 			return err
 		}
 	}
 }
+
+// settled tells that the host has its settings.
+func (l Loader) settled() bool { return places.Exists(l.Dir, places.RendezvousHost) }
+
+// inLine is all that is wrong, in one line of the console.
+func inLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 // Wait asks for a config image until the host has settings. It ends what a loss of power
 // has interrupted, whether or not the medium is still there.
@@ -80,7 +90,7 @@ func (l Loader) Wait(ctx context.Context) error {
 		if err := l.finish(ctx); err != nil {
 			l.Console.Show(ctx, messages.ConfigImageRefused, "this host's disk", err.Error())
 		}
-		if places.Exists(l.Dir, places.RendezvousHost) {
+		if l.settled() {
 			l.Console.Clear(ctx, messages.SlotConfigImageWanted)
 			return nil
 		}
@@ -119,7 +129,7 @@ func (l Loader) load(ctx context.Context, device string, read func(string) ([]by
 			return err
 		case present == contents.Sum:
 			return nil
-		case present != "" || places.Exists(l.Dir, places.RendezvousHost):
+		case present != "" || l.settled():
 			return errors.New("this host has other settings already; to install it with these, write the appliance's disk again")
 		}
 		if err := s.Accept(contents); err != nil {

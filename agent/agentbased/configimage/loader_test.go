@@ -145,10 +145,72 @@ func TestSettingsAreNotReplacedByOthers(t *testing.T) {
 			ended <- a.loader(func() ([]byte, error) { return settings("quay.io/r:1"), nil }).Run(ctx, "/dev/sr1")
 		}()
 		next()
-		g.Expect(a.read("/etc/motd.d/95_load-config-image")).To(ContainSubstring("this host has other settings already"))
+		g.Expect(a.read("/etc/motd.d/95_load-config-image")).To(And(HavePrefix("The config image on /dev/sr1 is not used, and the installation goes on: "), ContainSubstring("this host has other settings already")))
 		g.Expect(a.read(places.RendezvousHost)).To(Equal("NODE_ZERO_IP=192.0.2.200\n"))
 		cancel()
 		g.Expect(<-ended).To(MatchError(context.Canceled))
+	})
+}
+
+// TestTwoWrongMedia: what is said of the second one stays when the first one is pulled out.
+func TestTwoWrongMedia(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		a := newAppliance(t)
+		there := true
+		first, second := a.loader(nil), a.loader(func() ([]byte, error) { return settings("quay.io/r:3"), nil })
+		first.Medium = func(string) ([]byte, error) {
+			if !there {
+				return configimage.ReadMedium(filepath.Join(a.dir.Root, "pulled out"))
+			}
+			return settings("quay.io/r:2"), nil
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 2)
+		go func() { ended <- first.Run(ctx, "/dev/sr1") }()
+		next()
+		g.Expect(a.read("/etc/motd.d/95_load-config-image")).To(ContainSubstring("the config image on /dev/sr1 is refused"))
+		go func() { ended <- second.Run(ctx, "/dev/sr2") }()
+		there = false
+		next()
+		next()
+		g.Expect(a.read("/etc/motd.d/95_load-config-image")).To(ContainSubstring("the config image on /dev/sr2 is refused: it is for the release quay.io/r:3"))
+		there = true
+		next()
+		g.Expect(a.read("/etc/motd.d/95_load-config-image")).To(ContainSubstring("the config image on /dev/sr1 is refused"), "it is there again")
+		there = false
+		next()
+		g.Expect(a.read("/etc/motd.d/95_load-config-image")).To(ContainSubstring("the config image on /dev/sr2 is refused"), "it is still there")
+		cancel()
+		<-ended
+		<-ended
+	})
+}
+
+// TestAMediumThatIsPulledOut after another one has brought the settings: its program ends, and
+// leaves what that one has said. One with something else stays, and stops nothing.
+func TestAMediumThatIsPulledOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		a := newAppliance(t)
+		there := true
+		wrong := a.loader(nil)
+		wrong.Medium = func(device string) ([]byte, error) {
+			if !there {
+				return configimage.ReadMedium(filepath.Join(a.dir.Root, "pulled out"))
+			}
+			return settings("quay.io/r:2"), nil
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- wrong.Run(t.Context(), "/dev/sr1") }()
+		next()
+		g.Expect(a.read("/etc/motd.d/95_load-config-image")).To(HavePrefix("Installation cannot proceed: "))
+		g.Expect(a.loader(func() ([]byte, error) { return settings("quay.io/r:1"), nil }).Run(t.Context(), "/dev/sr2")).To(Succeed())
+		next()
+		g.Expect(a.read("/etc/motd.d/95_load-config-image")).To(Equal(
+			"The config image on /dev/sr1 is not used, and the installation goes on: it is for the release quay.io/r:2, this host has the release quay.io/r:1.\n"))
+		there = false
+		g.Expect(<-ended).To(Succeed())
 	})
 }
 

@@ -149,7 +149,7 @@ func TestACluster(t *testing.T) {
 		g.Expect(says(messages.SlotStart)).To(ContainSubstring("The hub does not start the installation: how many hosts"))
 		g.Expect(places.Write(l.Dir, places.StartCluster, []byte("REQUIRED_MASTER_NODES=1\n"), 0o600)).To(Succeed())
 		next()
-		g.Expect(says(messages.SlotStart)).To(Equal("The installation has not begun: the hub does not answer (connection refused).\n"))
+		g.Expect(says(messages.SlotStart)).To(Equal("The hub of this installation does not answer: connection refused.\n"))
 		h.err = nil
 		next()
 		g.Expect(says(messages.SlotStart)).To(ContainSubstring("the cluster is not registered yet"))

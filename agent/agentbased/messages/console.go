@@ -41,12 +41,12 @@ type Console struct {
 // colours are agetty's escape sequences for a severity.
 var colours = map[Severity]string{Info: `\e{lightgreen}`, Warning: `\e{yellow}`, Error: `\e{lightred}`}
 
-// Show shows the message in its slot. Saying the same again does nothing. A console that
-// cannot be written holds nobody up: that is logged.
+// Show shows the message in its slot. Saying the same again does nothing, unless somebody has
+// removed it. A console that cannot be written holds nobody up: that is logged.
 func (c *Console) Show(ctx context.Context, id ID, args ...string) {
 	m := find(id)
 	note := Note{ID: id, Severity: m.Severity, Text: m.text(args)}
-	if c.shown[m.Slot] == note {
+	if c.shown[m.Slot] == note && places.Exists(c.Dir, motds+string(m.Slot)) {
 		return
 	}
 	c.Log.Log(ctx, level(m.Severity), "message on the console", "message", string(id), "text", note.Text)
@@ -75,6 +75,21 @@ func (c *Console) Clear(ctx context.Context, slot Slot) {
 		places.Remove(c.Dir, Notes+"/"+string(slot)+".json"),
 	)
 	c.settle(ctx, err, func() { delete(c.shown, slot) })
+}
+
+// Retract removes the slot's message if it is still the one that this process has shown: others
+// may have said something since.
+func (c *Console) Retract(ctx context.Context, slot Slot) {
+	own, said := c.shown[slot]
+	if !said {
+		return
+	}
+	var there Note
+	if err := c.Dir.Read(Notes+"/"+string(slot)+".json", &there); err != nil || there != own {
+		delete(c.shown, slot)
+		return
+	}
+	c.Clear(ctx, slot)
 }
 
 // reloadTime bounds agetty.

@@ -73,6 +73,7 @@ const (
 	AddNodeEnded         ID = "add_node_ended"
 	UIAvailable          ID = "ui_available"
 	ConfigImageRefused   ID = "config_image_refused"
+	ConfigImageUnused    ID = "config_image_unused"
 	ConfigImageLoaded    ID = "config_image_loaded"
 )
 
@@ -109,7 +110,7 @@ var table = []Message{
 	{AddNodeInstalling, SlotAddNode, Info, "This host is being installed for the cluster: %s.", []string{"state of the host"}},
 	{AddNodeEnded, SlotAddNode, Error, "The installation of this host has failed: %s.", []string{"state of the host"}},
 
-	{StartHubAway, SlotStart, Warning, "The installation has not begun: the hub does not answer (%s).", []string{"reason"}},
+	{StartHubAway, SlotStart, Warning, "The hub of this installation does not answer: %s.", []string{"reason"}},
 	{StartHostsMissing, SlotStart, Warning, "The installation has not begun: %s.", []string{"which hosts are there, and which are not ready"}},
 	{StartHostsTooMany, SlotStart, Error, "Installation cannot proceed: %s. Switch off those that are too many and remove them from the hub.", []string{"which hosts are there"}},
 	{StartClusterNotReady, SlotStart, Warning, "All hosts are ready, the cluster is not: %s.", []string{"state of the cluster"}},
@@ -121,6 +122,7 @@ var table = []Message{
 	{UIAvailable, SlotUI, Info, "Look at the installation at %s", []string{"URL"}},
 
 	{ConfigImageRefused, SlotConfigImage, Error, "Installation cannot proceed: the config image on %s is refused: %s.", []string{"device", "what is wrong"}},
+	{ConfigImageUnused, SlotConfigImage, Warning, "The config image on %s is not used, and the installation goes on: %s.", []string{"device", "why it is not used"}},
 	{ConfigImageLoaded, SlotConfigImage, Info, "The config image on %s is in place.", []string{"device"}},
 }
 
