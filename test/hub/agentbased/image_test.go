@@ -84,6 +84,7 @@ func hostSpec(i int, cards []card) netns.HostSpec {
 func (s *site) image(input map[string]string, flags ...string) *liveimage.Decoded {
 	s.Helper()
 	dir, programs, base := filepath.Join(s.dir, "input"), filepath.Join(s.dir, "programs"), filepath.Join(s.dir, "live.iso")
+	s.Expect(os.MkdirAll(dir, 0o755)).To(Succeed()) // an appliance's has nothing in it
 	for name, text := range input {
 		s.write(dir, name, text)
 	}
