@@ -34,6 +34,7 @@ func (r *reading) check(d *manifests.Draft) {
 	r.release(d)
 	r.live(d)
 	r.mirrors(d)
+	r.installs(d)
 	r.describeHosts(d)
 	r.addresses(d)
 	r.counts(d)

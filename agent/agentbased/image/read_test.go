@@ -156,6 +156,26 @@ func TestHostsThatContradictEachOther(t *testing.T) {
 			"ztp", networks, "ip: 192.0.2.10", "ip: 198.51.100.10",
 			"--rendezvous-ip: is 198.51.100.10, which is in no machine network (192.0.2.0/24): write the address of a host that is",
 		},
+		"nobody inside a plain Kubernetes": {
+			"kubernetes", "hub.env", "IRONFLOW_HUB_CLUSTER_IMAGE=registry.example/ironflow/ironflow-cluster:v1", "",
+			"hub.env: does not set IRONFLOW_HUB_CLUSTER_IMAGE, so nobody inside the cluster would approve its kubelets' requests and say that it runs",
+		},
+		"somebody inside whom nobody can pull": {
+			"kubernetes", "hub.env", "registry.example/ironflow/ironflow-cluster:v1", "ironflow-cluster",
+			`hub.env: has a IRONFLOW_HUB_CLUSTER_IMAGE that cannot be used: image "ironflow-cluster": want a full reference`,
+		},
+		"a release that nobody has Ignition for": {
+			"ztp", "hub.env", "IRONFLOW_HUB_IGNITION_DIR=/etc/ironflow/ignition", "",
+			"hub.env: does not set IRONFLOW_HUB_IGNITION_DIR, so the hub has no Ignition for hosts of a release: name the folder of the live system that has it",
+		},
+		"a release whose program is nowhere": {
+			"configs", "hub.env", "IRONFLOW_HUB_OPENSHIFT_INSTALL=/usr/local/bin/openshift-install", "",
+			"hub.env: does not set IRONFLOW_HUB_OPENSHIFT_INSTALL: write the path that the program openshift-install has in the live system",
+		},
+		"nobody inside a release": {
+			"configs", "hub.env", "IRONFLOW_HUB_CLUSTER_IMAGE=registry.example/ironflow/ironflow-cluster:v1", "",
+			"hub.env: does not set IRONFLOW_HUB_CLUSTER_IMAGE, so nobody inside the cluster",
+		},
 		"too many of a role": {
 			"ztp", "hostconfig/worker-0/role", "worker", "arbiter",
 			"spec.provisionRequirements.arbiterAgents asks for 0, and hostconfig has 1 of role arbiter: change one of them",
