@@ -74,7 +74,7 @@ func (r *rack) trap() string {
 }
 
 // wants is the unit that the real udev wants started for a block device, by the image's rule.
-var wants = regexp.MustCompile(`(?m)^SYSTEMD_WANTS=(\S+)$`)
+var wants = regexp.MustCompile(`(?m)^\s*(?:E: )?SYSTEMD_WANTS=(\S+)$`)
 
 // announced is that unit. The machines have no udev, since sysfs is read-only in them: udevd
 // of this computer is asked, which changes nothing, and the test hands the name to systemd.
