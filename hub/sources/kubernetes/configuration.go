@@ -26,9 +26,12 @@ var (
 	}
 )
 
-// timeouts are long enough for images to be pulled from a slow registry.
+// timeouts are long enough for images to be pulled from a slow registry: with a pull secret,
+// that begins only when the kubelet runs. An attempt that is given up begins with its
+// certificates again, so that patience costs less than haste. A host that joins waits for
+// somebody who approves its request.
 var timeouts = &kubeadm.Timeouts{
-	ControlPlaneComponentHealthCheck: "15m0s", KubernetesAPICall: "3m0s", TLSBootstrap: "10m0s", Discovery: "5m0s",
+	ControlPlaneComponentHealthCheck: "30m0s", KubeletHealthCheck: "15m0s", KubernetesAPICall: "5m0s", TLSBootstrap: "20m0s", Discovery: "10m0s",
 }
 
 // configuration is kubeadm's for the host.

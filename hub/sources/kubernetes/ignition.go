@@ -12,6 +12,7 @@ import (
 	"github.com/coreos/ignition/v2/config/v3_2/types"
 
 	"github.com/ironflow/ironflow/hub/sources"
+	"github.com/ironflow/ironflow/hub/sources/kubernetes/admission"
 	"github.com/ironflow/ironflow/hub/sources/kubernetes/authorities"
 	"github.com/ironflow/ironflow/hub/sources/kubernetes/units"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -22,6 +23,9 @@ const (
 	secret = 0o600
 	public = 0o644
 )
+
+// approval is the source's own manifest. It comes after those of users, which have numbers.
+const approval = "ironflow-approval.yaml"
 
 // config collects what a host gets. Its version is the oldest that all installed systems read.
 type config struct{ types.Config }
@@ -68,6 +72,7 @@ func (p *plan) ignition(h *sources.Host) ([]byte, error) {
 		for i, m := range p.order.Manifests {
 			c.put(fmt.Sprintf("manifests/%04d-%s", i, m.Name), secret, m.Content)
 		}
+		c.put("manifests/"+approval, secret, []byte(admission.Watched))
 	}
 	if err := p.vip(c, h); err != nil {
 		return nil, err
@@ -111,7 +116,7 @@ func (p *plan) settings(h *sources.Host) []byte {
 func (p *plan) units(c *config, h *sources.Host) {
 	first := p.initialises(h)
 	all, scripts := units.For(units.Host{
-		First: first, Manifests: first && len(p.order.Manifests) > 0, Runtime: runtime(p.order), Proxy: p.proxied(),
+		First: first, Manifests: first, Runtime: runtime(p.order), Proxy: p.proxied(),
 		VIP: h.Role == wire.HostRoleMaster && carriesVIP(p.order), Keepalived: p.order.Kubernetes.VIPImage == "",
 	})
 	for _, s := range scripts {

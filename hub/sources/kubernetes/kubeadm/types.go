@@ -67,6 +67,7 @@ type Arg struct {
 // Timeouts are how long kubeadm waits, as Go durations.
 type Timeouts struct {
 	ControlPlaneComponentHealthCheck string `json:"controlPlaneComponentHealthCheck,omitempty"`
+	KubeletHealthCheck               string `json:"kubeletHealthCheck,omitempty"`
 	KubernetesAPICall                string `json:"kubernetesAPICall,omitempty"`
 	TLSBootstrap                     string `json:"tlsBootstrap,omitempty"`
 	Discovery                        string `json:"discovery,omitempty"`
