@@ -61,6 +61,8 @@ func standReady(c *wire.Cluster, also known, going func(reason, waitsFor, whoEnd
 	switch last := c.LastInstallationPreparation; {
 	case also.hold:
 		return going(hiveextv1.ReasonInstallationOnHold, "the hold on its installation to be released", "a person, by spec.holdInstallation or the pause of the ClusterDeployment")
+	case last.Status == wire.LastInstallationPreparationStatusNotStarted && last.Reason != "":
+		return going(hiveextv1.ReasonInstallationNotStarted, "its installation to be started again: "+last.Reason, "a person, over the hub's REST API, or by spec.holdInstallation, set and removed")
 	case last.Status == wire.LastInstallationPreparationStatusFailed:
 		return going(hiveextv1.ReasonPreparationFailed, "an installation that can be prepared; the last time: "+last.Reason, "the hub, which tries again, or a person who removes the cause")
 	}

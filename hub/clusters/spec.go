@@ -124,6 +124,9 @@ func (r *Registry) EnsureCluster(ctx context.Context, spec Spec) (wire.Cluster, 
 			}
 		}
 		c.Hold, c.AutoInstall = spec.Hold, true
+		if c.Hold && c.CalledOff { // from here on it is the hold that keeps it
+			c.CalledOff, c.API.LastInstallationPreparation = false, wire.LastInstallationPreparation{}
+		}
 		if fresh || unit.Text(c) != before {
 			c.PreparedAt, c.Preparations = time.Time{}, 0 // a person has changed something
 			w.TouchCluster(c)

@@ -144,6 +144,9 @@ func SumUp(c *store.Cluster, members []*Member) Sum {
 	return out
 }
 
+// CalledOff is why an installation does not begin by itself that was called off before it began.
+const CalledOff = "the installation was called off; start it, or hold the cluster and release it"
+
 // WaitingFor says what a host that is ready waits for, and who can end it; c is
 // nil for an unbound host.
 func WaitingFor(h *store.Host, c *store.Cluster) string {
@@ -154,6 +157,8 @@ func WaitingFor(h *store.Host, c *store.Cluster) string {
 		return "waiting for approval; approve the host"
 	case c.Hold:
 		return "the installation is on hold; release the cluster"
+	case c.CalledOff:
+		return CalledOff
 	case h.Unprepared != "" && instructions.IsDayTwo(&c.API):
 		return "the installation could not be prepared, the hub tries again: " + h.Unprepared
 	case slices.Contains([]string{wire.ClusterStatusInsufficient, wire.ClusterStatusPendingForInput}, c.API.Status):
@@ -172,7 +177,7 @@ func WaitingFor(h *store.Host, c *store.Cluster) string {
 func Hurry(h *store.Host, c *store.Cluster) bool {
 	switch h.API.Status {
 	case wire.HostStatusKnown:
-		return c != nil && (c.AutoInstall && h.Approved && !c.Hold || c.API.Status == wire.ClusterStatusPreparingForInstallation)
+		return c != nil && (c.AutoInstall && h.Approved && !c.Hold && !c.CalledOff || c.API.Status == wire.ClusterStatusPreparingForInstallation)
 	case wire.HostStatusInstallingInProgress, wire.HostStatusError, wire.HostStatusCancelled:
 		return false
 	}

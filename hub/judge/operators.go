@@ -55,8 +55,33 @@ func settled(c *store.Cluster) bool {
 	})
 }
 
-// Degraded says which operators beside the release did not come up; empty when all did.
-func Degraded(c *store.Cluster) string {
+// Degraded says what is not part of an installation that is at its end: hosts that failed,
+// and operators beside the release that did not come up. Empty when all is.
+func Degraded(c *store.Cluster, members []*Member) string {
+	var all []string
+	for _, one := range []string{failedHosts(members), failedOperators(c)} {
+		if one != "" {
+			all = append(all, one)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// failedHosts says how many hosts failed, and why the first of them did.
+func failedHosts(members []*Member) string {
+	failed := 0
+	for _, m := range members {
+		if m.Status == wire.HostStatusError {
+			failed++
+		}
+	}
+	if failed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("without all of it, %d of its %d hosts failed: %s", failed, len(members), FirstReason(members))
+}
+
+func failedOperators(c *store.Cluster) string {
 	var names []string
 	for _, o := range c.API.MonitoredOperators {
 		if o.OperatorType == wire.OperatorTypeOlm && o.Status != wire.OperatorStatusAvailable {

@@ -305,6 +305,13 @@ func TestHostsThatNeedAPerson(t *testing.T) {
 			w.live(11*time.Minute, all...)
 			w.is(host, wire.HostStatusError, "the cluster goes on without it")
 			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusInstalling))
+			for _, other := range w.with(func(h wire.Host) bool { return h.ID != host }) {
+				w.reaches(other, wire.HostStageDone)
+			}
+			c, err := w.Cluster(w.ctx, sharedCluster, false)
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(c.Status).To(Equal(wire.ClusterStatusInstalled))
+			w.Expect(c.StatusInfo).To(And(ContainSubstring("1 of its 3 hosts failed"), ContainSubstring("did not boot its disk")), "the end tells who is not part of it")
 		},
 		"and get none, where the cluster cannot do without a second worker": func(t *testing.T) {
 			w := team(t, service.Timers{}, 1, 2)
@@ -400,6 +407,27 @@ func TestChecksBeforeAnInstallationThatFail(t *testing.T) {
 			w.Expect(err).NotTo(HaveOccurred())
 			w.Expect(c.Status).To(Equal(wire.ClusterStatusReady))
 			w.is(hostA, wire.HostStatusKnown, "")
+
+			w.live(30*time.Minute, hostA)
+			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusReady), "what a person has called off does not begin by itself")
+			w.is(hostA, wire.HostStatusKnown, "the installation was called off")
+			spec := service.ClusterSpec{ID: sharedCluster, Name: "edge", Masters: 1}
+			ensure := func(hold bool) {
+				spec.Hold = hold
+				_, err := w.EnsureCluster(w.ctx, spec)
+				w.Expect(err).NotTo(HaveOccurred())
+			}
+			ensure(false)
+			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusReady), "its object says what it has said before")
+			ensure(true)
+			ensure(false)
+			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusPreparingForInstallation), "its hold was released")
+
+			_, err = w.CancelInstallation(w.ctx, sharedCluster)
+			w.Expect(err).NotTo(HaveOccurred())
+			_, err = w.StartInstallation(w.ctx, sharedCluster)
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusPreparingForInstallation), "a person has started it")
 		},
 	}.play(t)
 }

@@ -54,7 +54,7 @@ func (w *Work) refreshCluster(c *store.Cluster) (bool, error) {
 	case wire.ClusterStatusReady:
 		why = c.API.LastInstallationPreparation.Reason
 	case wire.ClusterStatusInstalled:
-		why = judge.Degraded(c)
+		why = judge.Degraded(c, g.Members)
 	case wire.ClusterStatusInsufficient, wire.ClusterStatusPendingForInput:
 	default:
 		why = ""
@@ -137,7 +137,7 @@ func (w *Work) clusterEffect(c *store.Cluster, effect string) error {
 		if err := w.dropMade(c, nil); err != nil {
 			return err
 		}
-		c.Preparations, c.Routed = 0, false
+		c.Preparations, c.Routed, c.CalledOff = 0, false, false
 		c.API.LastInstallationPreparation = wire.LastInstallationPreparation{}
 		c.API.InstallStartedAt, c.API.InstallCompletedAt = wire.DateTime{}, wire.DateTime{}
 		c.API.Progress = nil
@@ -147,6 +147,8 @@ func (w *Work) clusterEffect(c *store.Cluster, effect string) error {
 	case clustermachine.CancelHosts:
 		if c.API.Status == wire.ClusterStatusCancelled {
 			c.API.InstallCompletedAt = w.At()
+		} else { // before it began
+			w.callOff(c)
 		}
 		return w.triggerAll(c, hostmachine.Cancel)
 	case clustermachine.InstallStarted:
@@ -166,6 +168,15 @@ func (w *Work) clusterEffect(c *store.Cluster, effect string) error {
 		return w.flagStage(c)
 	}
 	return nil
+}
+
+// callOff keeps an installation that was called off before it began from beginning by itself:
+// it would cost what is on the disks of its hosts.
+func (w *Work) callOff(c *store.Cluster) {
+	c.CalledOff = c.AutoInstall
+	if c.CalledOff {
+		c.API.LastInstallationPreparation = wire.LastInstallationPreparation{Status: wire.LastInstallationPreparationStatusNotStarted, Reason: judge.CalledOff}
+	}
 }
 
 // flagStage says once that the cluster's stage takes too long.

@@ -16,7 +16,7 @@ import (
 // prepare gives every host its role and has its Ignition made, to prove that it can
 // be. The outcome will be the cluster's last-installation-preparation.
 func (w *Work) prepare(c *store.Cluster) error {
-	c.PreparedAt = w.Now
+	c.PreparedAt, c.CalledOff = w.Now, false
 	c.Preparations++
 	if err := w.ClusterEvent(c, "cluster_prepare_installation_started", wire.EventSeverityInfo, "preparing the installation", nil); err != nil {
 		return err

@@ -113,7 +113,7 @@ func (w *Work) startByItself(c *store.Cluster) (bool, error) {
 		return false, err
 	case instructions.IsDayTwo(&c.API):
 		return false, w.startJoining(g)
-	case c.API.Status != wire.ClusterStatusReady || !w.MayRepeat(c):
+	case c.API.Status != wire.ClusterStatusReady || c.CalledOff || !w.MayRepeat(c):
 		return false, nil
 	}
 	if slices.ContainsFunc(g.Members, func(m *judge.Member) bool { return !m.Approved }) {

@@ -166,6 +166,9 @@ type Cluster struct {
 	// AutoInstall starts the installation as soon as the cluster is ready and
 	// all of its hosts are approved; Hold keeps it from starting.
 	AutoInstall, Hold bool
+	// CalledOff tells that a person called an installation off that had not begun: it does not
+	// begin by itself, but when a person starts it, or when a hold on it is released.
+	CalledOff bool `json:",omitempty"`
 	// Masters, Arbiters and Workers say how many hosts the installation waits for.
 	Masters, Arbiters, Workers int
 	// PreparedAt is when the last preparation began, and Preparations how many there were
