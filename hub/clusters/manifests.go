@@ -69,7 +69,7 @@ func (r *Registry) Manifest(ctx context.Context, clusterID, folder, name string)
 			}
 			return noManifest(c, folder, name)
 		}
-		content, err = w.Reader.ClusterFile(clusterID, manifests.File(folder, name))
+		content, err = w.Manifest(c, folder, name)
 		return err
 	})
 	return content, err
@@ -103,14 +103,9 @@ func (r *Registry) UpdateManifest(ctx context.Context, clusterID string, p wire.
 		if find(c, folder, p.FileName) < 0 {
 			return noManifest(c, folder, p.FileName)
 		}
-		content, err := w.Reader.ClusterFile(clusterID, manifests.File(folder, p.FileName))
+		content, err := updated(w, c, folder, m, p)
 		if err != nil {
 			return err
-		}
-		if p.UpdatedContent != nil {
-			if content, err = manifestContent(m.Folder, m.FileName, *p.UpdatedContent); err != nil {
-				return err
-			}
 		}
 		moves := m.Folder != folder || m.FileName != p.FileName
 		if moves && find(c, m.Folder, m.FileName) >= 0 {
@@ -119,6 +114,15 @@ func (r *Registry) UpdateManifest(ctx context.Context, clusterID string, p wire.
 		removeManifest(w, c, folder, p.FileName)
 		return addManifest(w, c, m, content)
 	})
+}
+
+// updated is the content that a manifest has from now on: the one that it has had is read only
+// where it stays, so that one whose key is lost can be given anew.
+func updated(w *settle.Work, c *store.Cluster, folder string, m wire.Manifest, p wire.UpdateManifestParams) (string, error) {
+	if p.UpdatedContent == nil {
+		return w.Manifest(c, folder, p.FileName)
+	}
+	return manifestContent(m.Folder, m.FileName, *p.UpdatedContent)
 }
 
 // DeleteManifest removes a manifest.
@@ -172,8 +176,7 @@ func addManifest(w *settle.Work, c *store.Cluster, m wire.Manifest, content stri
 			return cmp.Or(cmp.Compare(a.Folder, b.Folder), cmp.Compare(a.FileName, b.FileName))
 		})
 	}
-	w.PutFile(store.ClusterFile{ClusterID: c.API.ID, Name: manifests.File(m.Folder, m.FileName), Content: content})
-	return nil
+	return w.PutManifest(c, m.Folder, m.FileName, content)
 }
 
 func removeManifest(w *settle.Work, c *store.Cluster, folder, name string) {

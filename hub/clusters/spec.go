@@ -217,13 +217,8 @@ func (spec Spec) bring(w *settle.Work, made vault.Vault, c *store.Cluster, fresh
 			return nil, err
 		}
 	}
-	if !spec.manifestsDiffer(c) {
-		return late, nil
-	}
-	if fresh || before(c.API.Status) {
-		return late, spec.bringManifests(w, c)
-	}
-	return append(late, "Manifests"), nil
+	more, err := spec.takeManifests(w, c, fresh || before(c.API.Status))
+	return append(late, more...), err
 }
 
 // takesMore are the statuses of a cluster that hosts join.

@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"maps"
 
 	"github.com/ironflow/ironflow/hub/manifests"
 	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/seal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/store"
@@ -42,8 +44,36 @@ func (spec Spec) sums() map[string]string {
 	return out
 }
 
-func (spec Spec) manifestsDiffer(c *store.Cluster) bool {
-	return !maps.Equal(spec.sums(), c.SpecManifests)
+// takeManifests brings the spec's manifests, or names them where they come too late.
+func (spec Spec) takeManifests(w *settle.Work, c *store.Cluster, inTime bool) (late []string, err error) {
+	differ := !maps.Equal(spec.sums(), c.SpecManifests)
+	if inTime && !differ {
+		differ, err = lost(w, c)
+	}
+	switch {
+	case err != nil || !differ:
+		return nil, err
+	case inTime:
+		return nil, spec.bringManifests(w, c)
+	}
+	return []string{"Manifests"}, nil
+}
+
+// lost tells that a manifest of an earlier spec is sealed with a key that is lost: its object
+// has it still.
+func lost(w *settle.Work, c *store.Cluster) (bool, error) {
+	for _, m := range c.Manifests {
+		if _, ours := c.SpecManifests[manifests.File(m.Folder, m.FileName)]; !ours {
+			continue
+		}
+		switch _, err := w.Manifest(c, m.Folder, m.FileName); {
+		case errors.Is(err, seal.ErrKey):
+			return true, nil
+		case err != nil:
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // bringManifests puts the spec's manifests in the place of those that an earlier one had.
@@ -61,7 +91,9 @@ func (spec Spec) bringManifests(w *settle.Work, c *store.Cluster) error {
 		file := manifests.File(m.Folder, m.Name)
 		had, ours := c.SpecManifests[file]
 		if ours && had == sums[file] && find(c, m.Folder, m.Name) >= 0 {
-			continue
+			if _, err := w.Manifest(c, m.Folder, m.Name); !errors.Is(err, seal.ErrKey) {
+				continue
+			}
 		}
 		if !ours && find(c, m.Folder, m.Name) >= 0 {
 			return refusal.BadRequest("cluster %s has a manifest %s/%s by the REST API already; remove one of them", c.API.Name, m.Folder, m.Name)

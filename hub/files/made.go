@@ -6,7 +6,6 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/ironflow/ironflow/hub/manifests"
 	"github.com/ironflow/ironflow/hub/settle"
 )
 
@@ -44,7 +43,7 @@ func (d *Folder) made(ctx context.Context, clusterID, name string) (content []by
 		}
 		var all []manifest
 		for _, m := range c.Manifests {
-			text, err := w.Reader.ClusterFile(clusterID, manifests.File(m.Folder, m.FileName))
+			text, err := w.Manifest(c, m.Folder, m.FileName)
 			if err != nil {
 				return err
 			}

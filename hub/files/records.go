@@ -24,7 +24,8 @@ const maxEvents = 10_000
 
 // records are what the hub knows of the cluster, for whoever looks into its logs elsewhere:
 // metadata.json is the cluster with its hosts, without what those have reported;
-// events.json its timeline; and the manifests that its users have added.
+// events.json its timeline; and the manifests that its users have added, without
+// what is in Secrets.
 func (d *Folder) records(ctx context.Context, clusterID string) (out []recorded, at time.Time, err error) {
 	var cluster wire.Cluster
 	events := []wire.Event{}
@@ -50,11 +51,11 @@ func (d *Folder) records(ctx context.Context, clusterID string) (out []recorded,
 			events = append(events, e.Event)
 		}
 		for _, m := range c.Manifests {
-			text, err := w.Reader.ClusterFile(clusterID, manifests.File(m.Folder, m.FileName))
+			text, err := w.Manifest(c, m.Folder, m.FileName)
 			if err != nil {
 				return err
 			}
-			out = append(out, recorded{path.Join("manifests", m.Folder, m.FileName), []byte(text)})
+			out = append(out, recorded{path.Join("manifests", m.Folder, m.FileName), []byte(manifests.Redacted(text))})
 		}
 		return nil
 	})

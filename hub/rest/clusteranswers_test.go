@@ -139,6 +139,7 @@ func TestTheArchiveOfLogsSaysWhatTheHubKnows(t *testing.T) {
 	user := newClient(t, f.User())
 	cluster := user.newCluster()
 	user.do("POST", cluster+"/manifests", `{"folder":"openshift","file_name":"b.yaml","content":"`+encoded("kind: B\n")+`"}`, 201)
+	user.do("POST", cluster+"/manifests", `{"file_name":"s.yaml","content":"`+encoded("kind: Secret\nstringData: {token: hunter2}\n")+`"}`, 201)
 	read := func(path string) map[string]string {
 		t.Helper()
 		files := map[string]string{}
@@ -155,8 +156,9 @@ func TestTheArchiveOfLogsSaysWhatTheHubKnows(t *testing.T) {
 		}
 	}
 	files := read(cluster + "/logs")
-	user.Expect(files).To(HaveLen(3))
+	user.Expect(files).To(HaveLen(4))
 	user.Expect(files["manifests/openshift/b.yaml"]).To(Equal("kind: B\n"))
+	user.Expect(files["manifests/manifests/s.yaml"]).To(And(ContainSubstring("kind: Secret"), Not(ContainSubstring("hunter2"))))
 	user.shows(files["metadata.json"], `{"name":"edge","base_dns_domain":"example"}`)
 	var events wire.EventList
 	user.Expect(jsonInto(files["events.json"], &events)).To(Succeed())

@@ -59,7 +59,7 @@ func enabledOn(c *store.Cluster) *string {
 func (w *Work) manifestsOf(c *store.Cluster, from sources.Name, joins bool) ([]sources.Manifest, error) {
 	var out []sources.Manifest
 	for _, m := range c.Manifests {
-		text, err := w.Reader.ClusterFile(c.API.ID, manifests.File(m.Folder, m.FileName))
+		text, err := w.Manifest(c, m.Folder, m.FileName)
 		if err != nil {
 			return nil, err
 		}
@@ -76,4 +76,19 @@ func (w *Work) manifestsOf(c *store.Cluster, from sources.Name, joins bool) ([]s
 		out = append(out, sources.Manifest{Folder: m.Folder, Name: m.Name, Content: []byte(m.Content)})
 	}
 	return out, nil
+}
+
+// Manifest is the content of a manifest that a user added.
+func (w *Work) Manifest(c *store.Cluster, folder, name string) (string, error) {
+	return w.units.Made().Manifest(w.Reader, c.API.ID, manifests.File(folder, name))
+}
+
+// PutManifest keeps a manifest, sealed. The cluster has to be touched as well.
+func (w *Work) PutManifest(c *store.Cluster, folder, name, content string) error {
+	sealed, err := w.units.Made().PutManifest(c.API.ID, manifests.File(folder, name), content)
+	if err != nil {
+		return err
+	}
+	w.PutFile(sealed)
+	return nil
 }

@@ -39,7 +39,11 @@ func (u *Units) resealClusters(ctx context.Context) (plain bool, _ error) {
 		}
 		for _, c := range found {
 			filter.After, plain = c.API.ID, plain || c.PullSecret.Plain()
-			err := u.Update(ctx, func(w *Work) error { return w.reseal(c.API.ID) })
+			err := u.Update(ctx, func(w *Work) error {
+				wasPlain, err := w.reseal(c.API.ID)
+				plain = plain || wasPlain
+				return err
+			})
 			if err != nil && !refusal.IsNotFound(err) {
 				problems = append(problems, fmt.Errorf("cluster %s: %w", c.API.Name, err))
 			}
@@ -50,23 +54,26 @@ func (u *Units) resealClusters(ctx context.Context) (plain bool, _ error) {
 	}
 }
 
-func (w *Work) reseal(clusterID string) error {
+// reseal tells whether there was a manifest that was plain.
+func (w *Work) reseal(clusterID string) (plain bool, _ error) {
 	c, err := w.Cluster(clusterID)
 	if err != nil {
-		return err
+		return false, err
 	}
 	renewed, secretErr := w.units.Made().RenewPullSecret(c)
 	again, err := w.units.Made().Reseal(w.Reader, clusterID)
-	if err := errors.Join(secretErr, err); err != nil {
-		return err
+	more, plain, manifestsErr := w.units.Made().ResealManifests(w.Reader, clusterID)
+	if err := errors.Join(secretErr, err, manifestsErr); err != nil {
+		return false, err
 	}
+	again = append(again, more...)
 	for _, f := range again {
 		w.PutFile(f)
 	}
 	if renewed || len(again) > 0 {
 		w.TouchCluster(c) // its version vouches for its files
 	}
-	return nil
+	return plain, nil
 }
 
 // resealInfraEnvs tells whether there was one whose secret was plain.

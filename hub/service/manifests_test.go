@@ -1,0 +1,119 @@
+package service_test
+
+import (
+	"encoding/base64"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/sources"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// What is in a manifest of a Secret, and the names of two of them.
+const (
+	inManifest       = "opens-the-whole-site"
+	byUser, byObject = "user.yaml", "object.yaml"
+)
+
+func secretManifest(name string) string {
+	return "apiVersion: v1\nkind: Secret\nmetadata: {name: " + name + "}\nstringData: {token: " + inManifest + "}\n"
+}
+
+// TestManifestsLieSealed in either database, whoever has handed them in: Secrets are among
+// them, and the token of the program inside the cluster.
+func TestManifestsLieSealed(t *testing.T) {
+	for name, prepare := range places {
+		t.Run(name, func(t *testing.T) {
+			g, ctx := NewWithT(t), t.Context()
+			place, open := prepare(t)
+			s, err := open()
+			g.Expect(err).NotTo(HaveOccurred())
+			t.Cleanup(func() { _ = s.Close() })
+			hub := sealing(t, s, "a")
+			_, err = hub.EnsureCluster(ctx, service.ClusterSpec{ID: sharedCluster, Name: "c", Masters: 1, Manifests: []sources.Manifest{
+				{Folder: wire.ManifestFolderOpenshift, Name: byObject, Content: []byte(secretManifest("object"))},
+			}})
+			g.Expect(err).NotTo(HaveOccurred())
+			_, err = hub.PutManifest(ctx, sharedCluster, wire.CreateManifestParams{FileName: byUser, Content: base64.StdEncoding.EncodeToString([]byte(secretManifest("user")))})
+			g.Expect(err).NotTo(HaveOccurred())
+			_, err = hub.UpdateManifest(ctx, sharedCluster, wire.UpdateManifestParams{FileName: byUser, Folder: wire.ManifestFolderManifests, UpdatedFileName: new("moved.yaml")})
+			g.Expect(err).NotTo(HaveOccurred())
+
+			g.Expect(everything(t, place)).NotTo(ContainSubstring(inManifest))
+			g.Expect(hub.Manifest(ctx, sharedCluster, wire.ManifestFolderManifests, "moved.yaml")).To(Equal(secretManifest("user")), "its user reads it as it was")
+			g.Expect(hub.Manifest(ctx, sharedCluster, wire.ManifestFolderOpenshift, byObject)).To(Equal(secretManifest("object")))
+			g.Expect(hub.Manifests(ctx, sharedCluster)).To(HaveLen(2))
+		})
+	}
+}
+
+// TestPlainManifestsAreSealed: those of an earlier version are read, and sealed when the hub
+// starts; another key seals them anew, and nothing is done twice.
+func TestPlainManifestsAreSealed(t *testing.T) {
+	for name, prepare := range places {
+		t.Run(name, func(t *testing.T) {
+			g, ctx := NewWithT(t), t.Context()
+			place, open := prepare(t)
+			s, err := open()
+			g.Expect(err).NotTo(HaveOccurred())
+			t.Cleanup(func() { _ = s.Close() })
+			c := &store.Cluster{
+				API:       wire.Cluster{ID: sharedCluster, Name: "c", Kind: wire.ClusterKindCluster, Status: wire.ClusterStatusInsufficient},
+				Manifests: []wire.Manifest{{Folder: wire.ManifestFolderManifests, FileName: byUser, ManifestSource: wire.ManifestManifestSourceUser}},
+			}
+			g.Expect(s.Commit(ctx, &store.Unit{Clusters: []*store.Cluster{c}, Files: []store.ClusterFile{
+				{ClusterID: sharedCluster, Name: "manifests/manifests/" + byUser, Content: secretManifest("user")},
+			}})).To(Succeed())
+			g.Expect(everything(t, place)).To(ContainSubstring(inManifest), "this test can see it")
+			read := func(hub *service.Hub) {
+				t.Helper()
+				g.Expect(hub.Manifest(ctx, sharedCluster, wire.ManifestFolderManifests, byUser)).To(Equal(secretManifest("user")))
+			}
+			first := sealing(t, s, "a")
+			read(first)
+			g.Expect(first.Reseal(ctx)).To(Succeed())
+			g.Expect(everything(t, place)).NotTo(ContainSubstring(inManifest))
+			g.Expect(onDisk(t, place)).NotTo(ContainSubstring(inManifest), "nothing is left between the rows")
+			read(first)
+			again := everything(t, place)
+			g.Expect(first.Reseal(ctx)).To(Succeed())
+			g.Expect(rows(everything(t, place))).To(Equal(rows(again)), "there is nothing to do twice")
+
+			g.Expect(sealing(t, s, "b", "a").Reseal(ctx)).To(Succeed())
+			read(sealing(t, s, "b"))
+			g.Expect(sealing(t, s, "c").Manifest(ctx, sharedCluster, wire.ManifestFolderManifests, byUser)).Error().
+				To(MatchError(ContainSubstring("sealed with a key that this hub does not have")))
+		})
+	}
+}
+
+// TestManifestsUnderAnotherKey: after a key that is lost, the next look at their objects
+// seals them anew, and their users give them anew.
+func TestManifestsUnderAnotherKey(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	_, open := places["sqlite"](t)
+	s, err := open()
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = s.Close() })
+	spec := service.ClusterSpec{ID: sharedCluster, Name: "c", Masters: 1, Manifests: []sources.Manifest{
+		{Folder: wire.ManifestFolderOpenshift, Name: byObject, Content: []byte(secretManifest("object"))},
+	}}
+	first := sealing(t, s, "a")
+	_, err = first.EnsureCluster(ctx, spec)
+	g.Expect(err).NotTo(HaveOccurred())
+	content := base64.StdEncoding.EncodeToString([]byte(secretManifest("user")))
+	_, err = first.PutManifest(ctx, sharedCluster, wire.CreateManifestParams{FileName: byUser, Content: content})
+	g.Expect(err).NotTo(HaveOccurred())
+
+	lost := sealing(t, s, "b")
+	_, err = lost.EnsureCluster(ctx, spec)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(lost.Manifest(ctx, sharedCluster, wire.ManifestFolderOpenshift, byObject)).To(Equal(secretManifest("object")))
+	_, err = lost.UpdateManifest(ctx, sharedCluster, wire.UpdateManifestParams{FileName: byUser, Folder: wire.ManifestFolderManifests, UpdatedContent: new(content)})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(lost.Manifest(ctx, sharedCluster, wire.ManifestFolderManifests, byUser)).To(Equal(secretManifest("user")))
+	g.Expect(lost.Reseal(ctx)).To(Succeed())
+}

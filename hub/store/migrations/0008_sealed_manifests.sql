@@ -1,0 +1,2 @@
+-- Manifests of clusters are sealed from here on (hub/vault), which the hub does when it starts. An older program
+-- would take what is sealed for the manifest, and is refused by the version.
