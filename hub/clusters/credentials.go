@@ -44,6 +44,9 @@ func (r *Registry) CredentialsFile(ctx context.Context, clusterID, name string) 
 	default:
 		return nil, refusal.BadRequest("file_name %.80q: want kubeconfig, kubeconfig-noingress or kubeadmin-password", name)
 	}
+	if err := r.units.RenewCredentials(ctx, clusterID); err != nil {
+		return nil, err
+	}
 	var raw []byte
 	err := r.units.View(ctx, func(w *settle.Work) error {
 		c, err := w.Cluster(clusterID)

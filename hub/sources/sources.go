@@ -56,6 +56,13 @@ type Source interface {
 	Make(ctx context.Context, o *Order) (*Made, error)
 }
 
+// Renewer is a source whose credentials end before the cluster does.
+type Renewer interface {
+	// Renew returns those of the cluster's credentials that have ended or soon will, made anew
+	// of what the source made before; nothing when all are good for long.
+	Renew(cluster string, made *Made, now time.Time) (map[string][]byte, error)
+}
+
 // Order is a cluster and its hosts as the records were when the preparation began.
 type Order struct {
 	// Cluster is as clients see it, without hosts.

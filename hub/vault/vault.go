@@ -72,16 +72,21 @@ func (v Vault) Files(clusterID string, k Keep, earlier *sources.Made, hosts map[
 	if earlier != nil {
 		k.Made.Files, k.Made.Credentials, k.Made.Secrets = over(earlier.Files, k.Made.Files), over(earlier.Credentials, k.Made.Credentials), over(earlier.Secrets, k.Made.Secrets)
 	}
-	raw, err := json.Marshal(k)
-	if err != nil {
-		return nil, err
-	}
-	first, err := v.put(clusterID, rest, raw)
+	first, err := v.Rest(clusterID, k)
 	if err != nil {
 		return nil, err
 	}
 	more, err := v.HostFiles(clusterID, hosts)
 	return append([]store.ClusterFile{first}, more...), err
+}
+
+// Rest seals what was made but for the Ignition of hosts.
+func (v Vault) Rest(clusterID string, k Keep) (store.ClusterFile, error) {
+	raw, err := json.Marshal(k)
+	if err != nil {
+		return store.ClusterFile{}, err
+	}
+	return v.put(clusterID, rest, raw)
 }
 
 // HostFiles seals the Ignition of hosts alone, beside what was made for their cluster.
