@@ -152,6 +152,10 @@ func TestClientRequests(t *testing.T) {
 		"token for a node that runs": {func(_ *csr.Request, _ *x509.CertificateRequest, w *csr.World) {
 			w.Nodes["node-1"] = facts.Node{Name: "node-1", Ready: true}
 		}, csr.Wait, csr.NodeRuns},
+		"token for a node of a host that was added": {func(_ *csr.Request, _ *x509.CertificateRequest, w *csr.World) {
+			w.Nodes["node-1"] = facts.Node{Name: "node-1"}
+			w.Hosts[0].Status = wire.HostStatusAddedToExistingCluster
+		}, csr.Leave, csr.NodeRuns},
 		"token for a node that is Done": {func(_ *csr.Request, _ *x509.CertificateRequest, w *csr.World) {
 			w.Nodes["node-1"] = facts.Node{Name: "node-1"}
 			w.Hosts[0].Stage = wire.HostStageDone

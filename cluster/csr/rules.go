@@ -62,7 +62,7 @@ var rules = []rule{
 	{WrongAsker, Client, "it comes from the node itself, or from a bootstrap token or the machine config server's account", clientAsker},
 	{WrongAsker, Serving, "it comes from the node itself", servingAsker},
 	{NotInstalled, "", "the hub has the host behind its restart (waits until it has)", installed},
-	{NodeRuns, Client, "a bootstrap token asks for no node that is Ready (waits until it is not), nor for one whose host is Done", notRunning},
+	{NodeRuns, Client, "a bootstrap token asks for no node that is Ready (waits until it is not), nor for one whose host is installed or added", notRunning},
 	{NoSuchNode, Serving, "the node exists (waits until it does)", nodeExists},
 	{WrongNames, Serving, "its names are the node's name alone", servingNames},
 	{WrongAddress, Serving, "it has addresses, and the hub's host has each of them", servingAddresses},
@@ -183,8 +183,8 @@ func notRunning(in *input) (Decision, string) {
 	switch {
 	case there && node.Ready:
 		return Wait, fmt.Sprintf("node %s is Ready: it renews its certificate by itself", in.name)
-	case there && (in.host.Stage == wire.HostStageDone || in.host.Status == wire.HostStatusInstalled):
-		return Leave, fmt.Sprintf("host %s is Done: delete its node if it is to join again", in.name)
+	case there && (in.host.Stage == wire.HostStageDone || slices.Contains(ended, in.host.Status)):
+		return Leave, fmt.Sprintf("host %s is installed: delete its node if it is to join again", in.name)
 	}
 	return Approve, ""
 }

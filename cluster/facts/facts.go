@@ -55,6 +55,8 @@ type Monitored struct {
 type Node struct {
 	Name, UID string
 	Ready     bool
+	// Silent tells that the cluster has not heard of the node's kubelet for long.
+	Silent    bool
 	Addresses []netip.Addr
 	Labels    map[string]string
 	Taints    []Taint

@@ -109,6 +109,9 @@ func Objects(s Settings) []map[string]any {
 	if s.CA != "" {
 		secret["ca.crt"] = s.CA
 	}
+	for _, name := range s.proxies() { // there may be a password in it
+		secret[name] = s.Proxy[name]
+	}
 	return append(out,
 		map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": object{"name": Name, "namespace": Namespace}, "stringData": secret},
 		workload(s))
@@ -121,6 +124,16 @@ func (s Settings) known() map[string]any {
 		o["data"] = object{kept.Given: text}
 	}
 	return o
+}
+
+// proxies are the variables of a proxy that are set.
+func (s Settings) proxies() (names []string) {
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"} {
+		if s.Proxy[name] != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 const files = "/etc/ironflow-cluster"
@@ -160,10 +173,8 @@ func pod(s Settings, restart string) object {
 	if s.APIPort != 0 {
 		env = append(env, object{"name": "IRONFLOW_CLUSTER_API_PORT", "value": strconv.FormatUint(uint64(s.APIPort), 10)})
 	}
-	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"} {
-		if v := s.Proxy[name]; v != "" {
-			env = append(env, object{"name": name, "value": v})
-		}
+	for _, name := range s.proxies() {
+		env = append(env, object{"name": name, "valueFrom": object{"secretKeyRef": object{"name": Name, "key": name}}})
 	}
 	container := object{
 		"name": Name, "image": s.Image, "imagePullPolicy": "IfNotPresent",
@@ -184,7 +195,7 @@ func pod(s Settings, restart string) object {
 	}
 	if host, port, err := net.SplitHostPort(address); err == nil {
 		if n, err := strconv.Atoi(port); err == nil {
-			container["livenessProbe"] = object{"httpGet": object{"host": host, "port": n, "path": "/healthz"}, "periodSeconds": 30, "failureThreshold": 6}
+			container["livenessProbe"] = object{"httpGet": object{"host": host, "port": n, "path": "/healthz"}, "periodSeconds": 30, "timeoutSeconds": 10, "failureThreshold": 6}
 		}
 	}
 	container["env"] = env

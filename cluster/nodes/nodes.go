@@ -1,7 +1,7 @@
 // Package nodes decides what the hub is told of the cluster's nodes, and which labels
 // and taints they get. [Plan] is a pure function. All of its memory is the hub's stage
-// of each host: a node gets its labels and taints before its host is reported Done and
-// never afterwards, so that later changes by people stay.
+// of each host: a node gets its labels and taints before its host is reported Done, labels
+// until the cluster is installed, and nothing afterwards, so that later changes by people stay.
 package nodes
 
 import (
@@ -37,6 +37,9 @@ type Options struct {
 	Plain bool
 	// SchedulableMasters tells that control-plane nodes take any work.
 	SchedulableMasters bool
+	// ComingUp tells that the cluster is still being installed. A host that somebody else has
+	// told the hub to be Done then, as a bootstrap host does, gets its labels, too.
+	ComingUp bool
 	// Refused are the ids of hosts whose node's labels the API server will not have;
 	// they do not keep the host from its end.
 	Refused map[string]bool
@@ -57,14 +60,22 @@ var underWay = []wire.HostStage{wire.HostStageRebooting, wire.HostStageWaitingFo
 var installing = []string{wire.HostStatusInstalling, wire.HostStatusInstallingInProgress, wire.HostStatusInstallingPendingUserAction}
 
 // Plan says what to change and to report, for hosts whose installed system runs. A
-// node of the name of a host that is not that far is an earlier one, and says nothing.
+// node of the name of a host that is not that far is an earlier one, and says nothing;
+// nor does one whose kubelet is silent, which a host that is installed once more has left.
 func Plan(hosts []facts.Host, nodes map[string]facts.Node, o Options) (patches []Patch, reports []Report) {
 	for _, h := range hosts {
-		if !slices.Contains(installing, h.Status) || !slices.Contains(underWay, h.Stage) {
+		told := o.ComingUp && h.Status == wire.HostStatusInstalled
+		if !told && (!slices.Contains(installing, h.Status) || !slices.Contains(underWay, h.Stage)) {
 			continue
 		}
 		node, ok := Of(h, hosts, nodes)
-		if !ok {
+		if !ok || node.Silent {
+			continue
+		}
+		if told {
+			if p, due := patch(h, node, Options{}); due && !o.Refused[h.ID] {
+				patches = append(patches, p)
+			}
 			continue
 		}
 		if h.Stage != wire.HostStageJoined {

@@ -92,3 +92,30 @@ func TestANodeOfAnotherNameIsFoundByItsAddress(t *testing.T) {
 	_, ok = nodes.Of(h, []facts.Host{h, other}, map[string]facts.Node{named.Name: named})
 	g.Expect(ok).To(BeFalse(), "it is another host's by its name")
 }
+
+// TestLabelsOfHostsThatOthersTellOf: a bootstrap host tells the hub that the control plane is
+// Done as soon as its nodes are Ready, before anybody has given them what users want.
+func TestLabelsOfHostsThatOthersTellOf(t *testing.T) {
+	done := host(wire.HostRoleMaster, wire.HostStageDone)
+	done.Status, done.Labels = wire.HostStatusInstalled, map[string]string{"site": "north"}
+	for name, tc := range map[string]struct {
+		have     map[string]string
+		comingUp bool
+		want     map[string]string
+	}{
+		"missing":                         {nil, true, map[string]string{"site": "north"}},
+		"there":                           {map[string]string{"site": "north"}, true, nil},
+		"changed after the cluster's end": {map[string]string{"site": "south"}, false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			patches, reports := nodes.Plan([]facts.Host{done}, map[string]facts.Node{"a": {Name: "a", Ready: true, Labels: tc.have}}, nodes.Options{ComingUp: tc.comingUp})
+			g.Expect(reports).To(BeEmpty())
+			if tc.want == nil {
+				g.Expect(patches).To(BeEmpty())
+				return
+			}
+			g.Expect(patches).To(ConsistOf(HaveField("Labels", tc.want)))
+		})
+	}
+}

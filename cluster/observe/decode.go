@@ -13,7 +13,14 @@ import (
 type metadata struct {
 	Name, Namespace, UID, ResourceVersion string
 	Labels                                map[string]string
-	OwnerReferences                       []struct{ Kind string }
+	OwnerReferences                       []owner
+	// DeletionTimestamp is set for what is going.
+	DeletionTimestamp string
+}
+
+type owner struct {
+	Kind       string
+	Controller bool
 }
 
 type condition struct{ Type, Status, Reason, Message string }
@@ -62,6 +69,7 @@ func node(raw json.RawMessage) (string, facts.Node, error) {
 	n := facts.Node{Name: o.Metadata.Name, UID: o.Metadata.UID, Labels: o.Metadata.Labels, Taints: o.Spec.Taints}
 	for _, c := range o.Status.Conditions {
 		n.Ready = n.Ready || c.Type == "Ready" && c.Status == "True"
+		n.Silent = n.Silent || c.Type == "Ready" && c.Status == "Unknown"
 	}
 	for _, a := range o.Status.Addresses {
 		if ip, err := netip.ParseAddr(a.Address); err == nil && a.Type == "InternalIP" {
@@ -183,9 +191,11 @@ func pod(raw json.RawMessage) (string, facts.Pod, error) {
 			p.Waiting = s.State.Waiting.Reason
 		}
 	}
+	over := o.Status.Phase == "Failed" || o.Metadata.DeletionTimestamp != ""
 	for _, owner := range o.Metadata.OwnerReferences {
-		// A Job tries again by itself.
-		p.Ready = p.Ready || owner.Kind == "Job"
+		// A Job tries again by itself. What is over has been replaced by its controller, by
+		// another pod that is waited for; that of a static pod is the node, which replaces nothing.
+		p.Ready = p.Ready || owner.Kind == "Job" || over && owner.Controller && owner.Kind != "Node"
 	}
 	if p.Ready {
 		p.Waiting = ""

@@ -39,7 +39,9 @@ var comingUp = []string{wire.ClusterStatusInstalling, wire.ClusterStatusInstalli
 // have. It tells whether anything was told, so that the hub is looked at again.
 func (r *Runner) report(ctx context.Context, v view) (bool, error) {
 	plain := !operators.OpenShift(r.state(v), v.cluster.Operators)
-	patches, reports := nodes.Plan(v.hosts, v.nodes, nodes.Options{Plain: plain, SchedulableMasters: v.cluster.SchedulableMasters, Refused: r.memory.labels})
+	patches, reports := nodes.Plan(v.hosts, v.nodes, nodes.Options{
+		Plain: plain, SchedulableMasters: v.cluster.SchedulableMasters, ComingUp: slices.Contains(comingUp, v.cluster.Status), Refused: r.memory.labels,
+	})
 	for _, p := range patches {
 		r.patch(ctx, p)
 	}

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/ironflow/ironflow/cluster/facts"
@@ -73,11 +74,20 @@ func (p Program) Into(o *sources.Order, from sources.Name) ([]sources.Lack, erro
 	return nil, nil
 }
 
-// brought tells that a user's own manifests bring the program: they name the cluster to the
-// hub, or have taken the file's place.
+// given is how programs inside clusters are told of which cluster they are: by the variable
+// that `ironflow-cluster manifests` writes, or on the command line.
+var given = [][]byte{[]byte("CLUSTER_ID"), []byte("--cluster-id")}
+
+// brought tells that a user's own manifests bring the program: they tell it of which cluster
+// it is, or have taken the file's place. That others name the cluster, in a label say, does
+// not put anybody inside.
 func brought(o *sources.Order) bool {
 	for _, m := range o.Manifests {
-		if m.Name == Manifest || o.Cluster.ID != "" && bytes.Contains(m.Content, []byte(o.Cluster.ID)) {
+		if m.Name == Manifest {
+			return true
+		}
+		told := slices.ContainsFunc(given, func(by []byte) bool { return bytes.Contains(m.Content, by) })
+		if told && o.Cluster.ID != "" && bytes.Contains(m.Content, []byte(o.Cluster.ID)) {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package inside_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -31,9 +32,11 @@ func TestWhoTellsTheEnd(t *testing.T) {
 		"the hub's":                        {set, sources.Kubernetes, nil, true, false},
 		"beside other manifests":           {set, sources.Kubernetes, []sources.Manifest{cni}, true, false},
 		"of a release":                     {set, sources.OpenShiftInstall, nil, true, false},
-		"a user's, by the cluster's id":    {set, sources.Kubernetes, []sources.Manifest{{Name: "mine.yaml", Content: []byte("value: " + id)}}, false, false},
+		"a user's, by the cluster's id":    {set, sources.Kubernetes, []sources.Manifest{{Name: "mine.yaml", Content: []byte("- {name: CLUSTER_ID, value: " + id + "}")}}, false, false},
+		"others that name the cluster":     {set, sources.Kubernetes, []sources.Manifest{{Name: "site.yaml", Content: []byte("labels: {site.example/cluster: " + id + "}")}}, true, false},
+		"others that name it, and nobody":  {inside.Program{}, sources.Kubernetes, []sources.Manifest{{Name: "site.yaml", Content: []byte("labels: {site.example/cluster: " + id + "}")}}, false, true},
 		"a user's, by its name":            {set, sources.Kubernetes, []sources.Manifest{{Name: inside.Manifest}}, false, false},
-		"a user's alone":                   {inside.Program{}, sources.Kubernetes, []sources.Manifest{{Name: "mine.yaml", Content: []byte("value: " + id)}}, false, false},
+		"a user's alone":                   {inside.Program{}, sources.Kubernetes, []sources.Manifest{{Name: "mine.yaml", Content: []byte("- {name: CLUSTER_ID, value: " + id + "}")}}, false, false},
 		"that of a bootstrap host":         {inside.Program{ByBootstrap: true}, sources.OpenShiftInstall, nil, false, false},
 		"there is no bootstrap host":       {inside.Program{ByBootstrap: true}, sources.Kubernetes, nil, false, true},
 		"nobody":                           {inside.Program{}, sources.Kubernetes, []sources.Manifest{cni}, false, true},
@@ -64,14 +67,19 @@ func TestWhatItIsGiven(t *testing.T) {
 		t.Run(string(from), func(t *testing.T) {
 			g := NewWithT(t)
 			o := order()
-			o.Cluster.HTTPSProxy, o.Cluster.NoProxy = "http://proxy.example:3128", ".site.example"
+			o.Cluster.HTTPSProxy, o.Cluster.NoProxy = "http://user:hunter2@proxy.example:3128", ".site.example"
 			o.Cluster.ServiceNetworks = []wire.ServiceNetwork{{CIDR: "172.30.0.0/16"}}
 			_, err := p.Into(o, from)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(string(o.Manifests[0].Content)).To(And(
 				ContainSubstring(stays), ContainSubstring("image: registry.example/ironflow-cluster:v1"), ContainSubstring("value: https://hub.example:8090"),
-				ContainSubstring("value: "+id), ContainSubstring("BEGIN CERTIFICATE"), ContainSubstring("http://proxy.example:3128"),
+				ContainSubstring("value: "+id), ContainSubstring("BEGIN CERTIFICATE"), ContainSubstring("@proxy.example:3128"),
 				ContainSubstring("172.30.0.0/16,.site.example")))
+			for one := range strings.SplitSeq(string(o.Manifests[0].Content), "---\n") {
+				if strings.Contains(one, "hunter2") {
+					g.Expect(one).To(ContainSubstring("kind: Secret"), "who sees workloads sees no password")
+				}
+			}
 		})
 	}
 }
