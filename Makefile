@@ -159,7 +159,7 @@ NODE_PROGRAMS := $(if $(FLOW),$(if $(findstring Kubernetes,$(FLOW))$(findstring 
 .PHONY: test-machine
 test-machine: need-root coreos-installer lab-programs machine-programs $(NODE_PROGRAMS) $(BIN)/gotestsum ## Whole machines in QEMU, their network and the flows on them (needs root, cargo): FLOW=TestInstalled|TestKubernetes|TestFlows/disk/power_cut|TestMultipathDisk|...
 	@$(BIN)/ironflow-lab prepare
-	@IRONFLOW_BIN=$(BIN) $(BIN)/gotestsum --format testname -- -p 2 -vet=off -timeout 180m -tags machine $(if $(FLOW),-run '$(FLOW)' ./test/vm/flows ./test/vm/install,-skip '^TestInstalled$$' ./test/vm/...)
+	@IRONFLOW_BIN=$(BIN) $(BIN)/gotestsum --format testname -- -p 2 -vet=off -timeout $(if $(FLOW),300m,180m) -tags machine $(if $(FLOW),-run '$(FLOW)' ./test/vm/flows ./test/vm/install,-skip '^TestInstalled$$' ./test/vm/...)
 
 .PHONY: test-ipa
 test-ipa: ## The IPA plugin with the real ironic-python-agent (Python; part of test-e2e and test-smoke)
