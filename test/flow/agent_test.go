@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/flow/dryhost"
 	"github.com/ironflow/ironflow/test/hub/testhub"
 	"github.com/ironflow/ironflow/test/scenario/generate"
 )
@@ -32,9 +32,8 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	binary = filepath.Join(dir, "ironflow-agent")
-	if out, err := exec.Command("go", "build", "-o", binary, "github.com/ironflow/ironflow/cmd/ironflow-agent").CombinedOutput(); err != nil {
-		panic(fmt.Sprintf("build the agent: %v\n%s", err, out))
+	if binary, err = dryhost.Build(context.Background(), dir); err != nil {
+		panic(fmt.Sprint(err))
 	}
 	code := m.Run()
 	_ = os.RemoveAll(dir)
@@ -48,14 +47,18 @@ type rig struct {
 	hub     *testhub.Hub
 	env     string
 	token   string
-	machine *machine
+	machine *dryhost.Machine
 	way     *way // between agent and hub; nil: directly
 	log     bytes.Buffer
 }
 
 func newRig(t *testing.T, index int, faults ...scenario.Fault) *rig {
+	return newRigWith(t, testhub.Options{}, index, faults...)
+}
+
+func newRigWith(t *testing.T, o testhub.Options, index int, faults ...scenario.Fault) *rig {
 	g := NewWithT(t)
-	hub := testhub.Start(t, testhub.Options{})
+	hub := testhub.Start(t, o)
 	r := &rig{g: g, t: t, hub: hub}
 	r.env, r.token = hub.InfraEnv(t, "pool")
 	r.machine = newMachine(t, index, faults...)
@@ -67,12 +70,12 @@ func newRig(t *testing.T, index int, faults ...scenario.Fault) *rig {
 	return r
 }
 
-func newMachine(t *testing.T, index int, faults ...scenario.Fault) *machine {
+func newMachine(t *testing.T, index int, faults ...scenario.Fault) *dryhost.Machine {
 	t.Helper()
 	s := generate.Machine(index, generate.Options{})
 	s.Install = scenario.Install{DefaultStage: duration(50 * time.Millisecond), Stages: map[string]scenario.Duration{"Writing image to disk": duration(time.Second)}}
 	s.Faults = faults
-	m, err := bootMachine(t.TempDir(), binary, s)
+	m, err := dryhost.New(t.TempDir(), binary, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,12 +90,12 @@ func (r *rig) start(ctx context.Context) (*exec.Cmd, func() int) {
 	if r.way != nil {
 		url = r.way.URL
 	}
-	cmd, err := r.machine.agent(ctx, url, r.hub.CAFile, r.env, r.token)
+	cmd, err := r.machine.Agent(ctx, dryhost.Hub{URL: url, CA: r.hub.CAFile, InfraEnv: r.env, Token: r.token})
 	r.g.Expect(err).NotTo(HaveOccurred())
 	cmd.Stderr = &r.log
 	r.g.Expect(cmd.Start()).To(Succeed())
 	return cmd, func() int {
-		code, err := exitCodeOf(cmd.Wait())
+		code, err := dryhost.ExitCode(cmd.Wait())
 		r.g.Expect(err).NotTo(HaveOccurred())
 		return code
 	}
@@ -105,7 +108,7 @@ func (r *rig) run() int {
 	return wait()
 }
 
-func (r *rig) mac() string { return r.machine.scenario.Hardware.NICs[0].MAC }
+func (r *rig) mac() string { return r.machine.Scenario.Hardware.NICs[0].MAC }
 
 func (r *rig) view() service.HostView {
 	view, _, err := r.hub.HostByMAC(r.t.Context(), r.env, r.mac())
@@ -115,12 +118,12 @@ func (r *rig) view() service.HostView {
 
 func (r *rig) reason() hostfile.Reason {
 	var reason hostfile.Reason
-	r.g.Expect(r.machine.dir.Read(hostfile.ReasonFile, &reason)).To(Succeed())
+	r.g.Expect(r.machine.Dir.Read(hostfile.ReasonFile, &reason)).To(Succeed())
 	return reason
 }
 
 func (r *rig) marker() error {
-	return r.machine.dir.Read(hostfile.InstalledFile, &hostfile.Installed{})
+	return r.machine.Dir.Read(hostfile.InstalledFile, &hostfile.Installed{})
 }
 
 // eventually waits for something that the hub shows.
@@ -128,25 +131,28 @@ func (r *rig) eventually(what string, is func(service.HostView) bool) {
 	r.g.Eventually(func() bool { return is(r.view()) }).WithTimeout(patience).WithPolling(20*time.Millisecond).Should(BeTrue(), what)
 }
 
+// TestHostIsInstalled: the agent tells all of it up to the restart. Nobody is inside the
+// cluster, so that the hub ends it when its patience with the restart is over.
 func TestHostIsInstalled(t *testing.T) {
 	t.Parallel() // most of the time is waiting between polls
-	r := newRig(t, 1)
+	restart := map[wire.HostStage]time.Duration{wire.HostStageRebooting: 5 * time.Second}
+	r := newRigWith(t, testhub.Options{Timers: service.Timers{Stages: restart}}, 1)
 	start := time.Now()
 	r.g.Expect(r.run()).To(Equal(exitcode.AgentInstalled))
 	t.Logf("from the start of the agent to the done marker: %s", time.Since(start).Round(time.Millisecond))
 	r.g.Expect(r.marker()).To(Succeed())
 
 	view := r.view()
-	r.g.Expect(view.Stage).To(Equal(wire.HostStageRebooting))
-	r.g.Expect(view.Name).To(Equal(r.machine.scenario.Name))
+	r.g.Expect(r.hub.Timeline(t)).To(ContainSubstring("reached stage "+string(wire.HostStageRebooting)), "the agent's last word")
+	r.g.Expect(view.Name).To(Equal(r.machine.Scenario.Name))
 	_, host, err := r.hub.View(t.Context(), view.Key)
 	r.g.Expect(err).NotTo(HaveOccurred())
 	r.g.Expect(host.LogsInfo).To(Equal(wire.LogsStateCompleted))
 	logs, err := r.hub.HostLogs(t.Context(), view.Key)
 	r.g.Expect(err).NotTo(HaveOccurred())
 	r.g.Expect(logs.Close()).To(Succeed())
-	r.g.Expect(r.hub.CompleteHost(t.Context(), view.Key)).To(Succeed())
-	r.g.Expect(r.view().Installed).To(BeTrue())
+	r.eventually("the hub says that the host is installed", func(v service.HostView) bool { return v.Installed })
+	r.g.Expect(r.hub.Timeline(t)).To(ContainSubstring("nobody tells the hub whether its system came up"), "and how much is known of it")
 }
 
 func TestFailureReachesTheHubAndTheNextBootSucceeds(t *testing.T) {
@@ -160,7 +166,7 @@ func TestFailureReachesTheHubAndTheNextBootSucceeds(t *testing.T) {
 	r.g.Expect(view.Failed).To(BeTrue())
 	r.g.Expect(view.Reason).To(Equal("Writing image to disk: " + why))
 
-	r.g.Expect(r.machine.boot()).To(Succeed())
+	r.g.Expect(r.machine.Boot()).To(Succeed())
 	r.g.Expect(r.run()).To(Equal(exitcode.AgentInstalled))
 	r.g.Expect(r.view().Attempts).To(Equal(2))
 }
@@ -196,8 +202,8 @@ func TestAgentGoesOnAfterItsDeath(t *testing.T) {
 func TestHubEndsTheInstallation(t *testing.T) {
 	t.Parallel() // most of the time is waiting between polls
 	r := newRig(t, 4)
-	r.machine.scenario.Install.DefaultStage = duration(time.Minute)
-	r.g.Expect(r.machine.scenario.Save(filepath.Join(r.machine.dir.Root, "scenario.yaml"))).To(Succeed())
+	r.machine.Scenario.Install.DefaultStage = duration(time.Minute)
+	r.g.Expect(r.machine.Save()).To(Succeed())
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
 	_, wait := r.start(ctx)

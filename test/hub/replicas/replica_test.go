@@ -17,6 +17,8 @@ import (
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/flow/dryhost"
 	"github.com/ironflow/ironflow/test/hub/testhub"
 	"github.com/ironflow/ironflow/test/postgres"
 )
@@ -28,13 +30,25 @@ const (
 	filesVariable    = "REPLICA_FILES"
 )
 
-// timers are short, so that a test can wait for them on a slow machine.
-var timers = service.Timers{Disconnected: 20 * time.Second, Renewal: time.Second}
+// timers are short, so that a test can wait for them on a slow machine; agents that install
+// are heard each minute.
+var timers = service.Timers{
+	Disconnected: 90 * time.Second, Renewal: time.Second,
+	Stages: map[wire.HostStage]time.Duration{wire.HostStageRebooting: 5 * time.Second},
+}
 
 // TestMain is a replica when it is told to, as its own process.
 func TestMain(m *testing.M) {
 	if os.Getenv(databaseVariable) == "" {
-		postgres.Main(m)
+		dir, err := os.MkdirTemp("", "replicas-")
+		if err == nil {
+			agents, err = dryhost.Build(context.Background(), dir)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		postgres.Main(m, func() error { return os.RemoveAll(dir) })
 		return
 	}
 	if err := replica(context.Background()); err != nil {

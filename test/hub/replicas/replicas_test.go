@@ -2,10 +2,8 @@ package replicas_test
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
-	"io"
-	"net/http"
+	"context"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -13,111 +11,116 @@ import (
 	"github.com/google/uuid"
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/hub/rest"
+	"github.com/ironflow/ironflow/agent/scenario"
+	"github.com/ironflow/ironflow/api/exitcode"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
-	"github.com/ironflow/ironflow/test/hub/testhub"
+	"github.com/ironflow/ironflow/test/flow/dryhost"
 	"github.com/ironflow/ironflow/test/postgres"
+	"github.com/ironflow/ironflow/test/scenario/generate"
 )
 
 // patience is for a machine that has other work.
 const patience = 5 * time.Minute
 
-// world is a cluster of three hosts whose agents reach the hub through the balancer.
+// agents is the path of the host agent.
+var agents string
+
+// world is a cluster of three hosts whose agents reach the hub through the balancer. All
+// that the hub hears of a host comes from its agent, as it is shipped, in dry run.
 type world struct {
 	*WithT
 	t   *testing.T
 	url string
 	// hub sees the same records; it serves nobody and keeps no timers.
-	hub   *service.Hub
-	hosts []store.HostKey
+	hub *service.Hub
+	env string
 }
 
-// call makes a call as agents do: what may pass is repeated.
-func (w *world) call(method, path string, in, out any) {
+// agent is one that runs on a pretended host.
+type agent struct {
+	command *exec.Cmd
+	log     bytes.Buffer
+	ended   chan int
+}
+
+// boot starts the agent of a host in an infra-env. Its disk is written for a while, so that
+// a replica can be killed meanwhile.
+func (w *world) boot(index int, env string) *agent {
 	w.t.Helper()
-	raw, err := json.Marshal(in)
+	s := generate.Machine(index, generate.Options{})
+	s.Install = scenario.Install{
+		DefaultStage: scenario.Duration{Duration: 50 * time.Millisecond},
+		Stages:       map[string]scenario.Duration{string(wire.HostStageWritingImageToDisk): {Duration: 40 * time.Second}},
+	}
+	m, err := dryhost.New(w.t.TempDir(), agents, s)
 	w.Expect(err).NotTo(HaveOccurred())
-	w.Eventually(func() error {
-		r, err := http.NewRequestWithContext(w.t.Context(), method, w.url+rest.Base+"/v2/infra-envs/"+path, bytes.NewReader(raw))
-		if err != nil {
-			return err
-		}
-		r.Header.Set("Content-Type", "application/json")
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			return err
-		}
-		defer answer.Body.Close()
-		text, err := io.ReadAll(answer.Body)
-		switch {
-		case err != nil:
-			return err
-		case answer.StatusCode >= 500: // a balancer's 502, or 503
-			return fmt.Errorf("%s %s: %s", method, path, answer.Status)
-		case answer.StatusCode >= 300:
-			return StopTrying(fmt.Sprintf("%s %s: %s: %s", method, path, answer.Status, text))
-		case out != nil:
-			return json.Unmarshal(text, out)
-		}
-		return nil
-	}, patience, 50*time.Millisecond).Should(Succeed())
-}
-
-func path(h store.HostKey) string { return h.InfraEnvID + "/hosts/" + h.HostID }
-
-func (w *world) register(h store.HostKey) {
-	w.call(http.MethodPost, h.InfraEnvID+"/hosts", wire.HostCreateParams{HostID: h.HostID, DiscoveryAgentVersion: "agent:test"}, nil)
-}
-
-func (w *world) poll(h store.HostKey) (steps wire.Steps) {
-	w.call(http.MethodGet, path(h)+"/instructions", nil, &steps)
-	return steps
-}
-
-func (w *world) reply(h store.HostKey, step wire.StepType, output any) {
-	raw, err := json.Marshal(output)
+	a := &agent{ended: make(chan int, 1)}
+	a.command, err = m.Agent(context.WithoutCancel(w.t.Context()), dryhost.Hub{URL: w.url, InfraEnv: env, Token: "anybody"})
 	w.Expect(err).NotTo(HaveOccurred())
-	w.call(http.MethodPost, path(h)+"/instructions", wire.StepReply{StepType: step, Output: string(raw)}, nil)
+	a.command.Stderr = &a.log
+	w.Expect(a.command.Start()).To(Succeed())
+	go func() {
+		code, err := dryhost.ExitCode(a.command.Wait())
+		if err != nil {
+			code = -2
+		}
+		a.ended <- code
+	}()
+	w.t.Cleanup(func() {
+		a.kill()
+		if w.t.Failed() {
+			w.t.Log(a.log.String())
+		}
+	})
+	return a
 }
 
-func (w *world) stage(stage wire.HostStage) {
-	for _, h := range w.hosts {
-		w.call(http.MethodPut, path(h)+"/progress", wire.HostProgress{CurrentStage: stage}, nil)
+// kill ends it wherever it is, and waits for that.
+func (a *agent) kill() {
+	if a.ended == nil {
+		return
+	}
+	_ = a.command.Process.Kill() // it may have ended
+	<-a.ended
+	a.ended = nil
+}
+
+// arrives waits for the agent's own good end.
+func (w *world) arrives(a *agent) {
+	w.t.Helper()
+	w.Eventually(a.ended, patience).Should(Receive(Equal(exitcode.AgentInstalled)))
+	a.ended = nil
+}
+
+// hosts are those of an infra-env.
+func (w *world) hosts(env string) func() ([]*wire.Host, error) {
+	return func() (all []*wire.Host, err error) {
+		found, err := w.hub.Hosts(w.t.Context(), store.HostFilter{InfraEnvID: env})
+		for i := range found {
+			all = append(all, &found[i])
+		}
+		return all, err
 	}
 }
 
-func (w *world) status(h store.HostKey) func() (string, error) {
-	return func() (string, error) {
-		found, err := w.hub.Host(w.t.Context(), h)
-		return found.Status, err
-	}
-}
+func status(s string) OmegaMatcher { return HaveField("Status", s) }
 
-// begin brings three hosts to the beginning of their installation.
-func (w *world) begin() {
+// begin brings three hosts to where their disks are written.
+func (w *world) begin() (all []*agent) {
 	const cluster = "22222222-2222-4222-8222-222222222222"
 	_, err := w.hub.EnsureCluster(w.t.Context(), service.ClusterSpec{ID: cluster, Name: "edge", Masters: 1, Workers: 2})
 	w.Expect(err).NotTo(HaveOccurred())
-	env := uuid.NewString()
-	_, err = w.hub.EnsureInfraEnv(w.t.Context(), service.InfraEnvSpec{ID: env, Name: "env", ClusterID: cluster, AutoApprove: true})
+	w.env = uuid.NewString()
+	_, err = w.hub.EnsureInfraEnv(w.t.Context(), service.InfraEnvSpec{ID: w.env, Name: "env", ClusterID: cluster, AutoApprove: true})
 	w.Expect(err).NotTo(HaveOccurred())
-	for range 3 {
-		w.hosts = append(w.hosts, store.HostKey{InfraEnvID: env, HostID: uuid.NewString()})
+	for i := range 3 {
+		all = append(all, w.boot(i+1, w.env))
 	}
-	for i, h := range w.hosts {
-		w.register(h)
-		w.poll(h)
-		w.reply(h, wire.StepTypeInventory, testhub.Inventory(i+1))
-	}
-	for i, h := range w.hosts {
-		w.reply(h, wire.StepTypeInstallationDiskSpeedCheck, wire.DiskSpeedCheckResponse{IoSyncDuration: 1, Path: testhub.Inventory(i + 1).Disks[0].ID})
-	}
-	for _, h := range w.hosts {
-		w.Eventually(w.status(h), patience).Should(Equal(wire.HostStatusInstalling), "an order that the hub has prepared")
-	}
-	w.stage(wire.HostStageWritingImageToDisk)
+	w.Eventually(w.hosts(w.env), patience).Should(And(HaveLen(3), HaveEach(HaveField("Progress", And(
+		Not(BeNil()), HaveField("CurrentStage", wire.HostStageWritingImageToDisk))))), "an order that the hub has prepared")
+	return all
 }
 
 // TestReplicaThatIsKilled in mid installation: the other one goes on with everything,
@@ -145,50 +148,51 @@ func TestReplicaThatIsKilled(t *testing.T) {
 			follower, killFollower := start(t, db)
 			w.Eventually(held, patience).Should(HaveLen(3))
 			w.url = balance(t, leader, follower)
-			w.begin()
+			installing := w.begin()
 
 			kill := killFollower
 			if first {
 				kill = killLeader
 			}
 			kill()
-			for _, h := range w.hosts {
-				w.poll(h)
-				w.Expect(w.status(h)()).To(Equal(wire.HostStatusInstallingInProgress))
-			}
-			w.stage(wire.HostStageRebooting)
-			w.Eventually(held, patience).Should(HaveLen(2), "the lease of the dead one is given up")
-			w.stage(wire.HostStageDone)
-			for _, h := range w.hosts {
-				w.Eventually(w.status(h), patience).Should(Equal(wire.HostStatusInstalled))
-			}
-
-			// The timers go on: a host that falls silent is noticed, once.
-			silent := store.HostKey{InfraEnvID: uuid.NewString(), HostID: uuid.NewString()}
-			_, err = w.hub.EnsureInfraEnv(t.Context(), service.InfraEnvSpec{ID: silent.InfraEnvID, Name: "pool"})
+			// A host falls silent, which the timers have to notice.
+			pool := uuid.NewString()
+			_, err = w.hub.EnsureInfraEnv(t.Context(), service.InfraEnvSpec{ID: pool, Name: "pool"})
 			w.Expect(err).NotTo(HaveOccurred())
-			w.register(silent)
-			w.Eventually(w.status(silent), patience).Should(Equal(wire.HostStatusDisconnectedUnbound))
-			w.once(append(w.hosts, silent))
+			silent := w.boot(9, pool)
+			w.Eventually(w.hosts(pool), patience).Should(HaveLen(1))
+			silent.kill()
+
+			for _, a := range installing {
+				w.arrives(a)
+			}
+			w.Eventually(held, patience).Should(HaveLen(2), "the lease of the dead one is given up")
+			w.Eventually(w.hosts(w.env), patience).Should(HaveEach(status(wire.HostStatusInstalled)), "nobody is inside the cluster: the hub ends it by its timers")
+			w.Eventually(w.hosts(pool), patience).Should(HaveEach(status(wire.HostStatusDisconnectedUnbound)))
+			w.once(w.env, pool)
 		})
 	}
 }
 
-// once expects that nothing about the hosts was told twice.
-func (w *world) once(hosts []store.HostKey) {
-	for _, h := range hosts {
-		events, _, err := w.hub.Events(w.t.Context(), store.EventFilter{HostIDs: []string{h.HostID}})
+// once expects that nothing about the hosts of infra-envs was told twice.
+func (w *world) once(envs ...string) {
+	for _, env := range envs {
+		hosts, err := w.hosts(env)()
 		w.Expect(err).NotTo(HaveOccurred())
-		told := map[string]int{}
-		for _, e := range events {
-			for _, what := range []string{"reached stage", "installing", "installed (", "disconnected"} {
-				if strings.Contains(e.Message, what) {
-					told[e.Message]++
-					break
+		for _, h := range hosts {
+			events, _, err := w.hub.Events(w.t.Context(), store.EventFilter{HostIDs: []string{h.ID}})
+			w.Expect(err).NotTo(HaveOccurred())
+			told := map[string]int{}
+			for _, e := range events {
+				for _, what := range []string{"reached stage", "installing", "installed (", "disconnected"} {
+					if strings.Contains(e.Message, what) {
+						told[e.Message]++
+						break
+					}
 				}
 			}
+			w.Expect(told).NotTo(BeEmpty())
+			w.Expect(told).To(HaveEach(1))
 		}
-		w.Expect(told).NotTo(BeEmpty())
-		w.Expect(told).To(HaveEach(1))
 	}
 }
