@@ -92,34 +92,31 @@ func (r *Registry) Credentials(ctx context.Context, clusterID string) (wire.Cred
 // SetIngressCertificate takes the certificate of the cluster's routes, in PEM, and
 // adds it to the cluster's kubeconfig. Once it is there, it stays.
 func (r *Registry) SetIngressCertificate(ctx context.Context, clusterID, certificate string) error {
-	c, err := r.Cluster(ctx, clusterID, false)
-	if err != nil {
-		return err
-	}
 	if block, _ := pem.Decode([]byte(certificate)); block == nil || block.Type != "CERTIFICATE" {
 		return refusal.BadRequest("the body is not a certificate in PEM")
 	}
-	if c.Status != wire.ClusterStatusFinalizing && c.Status != wire.ClusterStatusInstalled {
-		return refusal.BadRequest("cluster %s is %s; the certificate of its routes is taken when it is finalizing or installed", c.Name, c.Status)
-	}
-	plain, err := r.first(ctx, clusterID)
-	if errors.Is(err, vault.ErrNone) {
-		return fmt.Errorf("%w: cluster %s has no %s to add the certificate to", refusal.ErrUnavailable, c.Name, kubeconfigFirst)
-	}
-	if err != nil {
-		return err
-	}
-	merged, err := trust(plain, certificate)
-	if err != nil {
-		return fmt.Errorf("%s of cluster %s: %w", kubeconfigFirst, c.Name, err)
-	}
-	sealed, err := r.units.Made().PutRouted(clusterID, merged)
-	if err != nil {
-		return err
-	}
-	_, err = r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
+	// In one unit: the cluster may be reset and made anew meanwhile, with other credentials.
+	_, err := r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
+		if c.API.Status != wire.ClusterStatusFinalizing && c.API.Status != wire.ClusterStatusInstalled {
+			return refusal.BadRequest("cluster %s is %s; the certificate of its routes is taken when it is finalizing or installed", c.API.Name, c.API.Status)
+		}
 		if c.Routed {
 			return nil
+		}
+		plain, err := r.units.Made().Credential(w.Reader, clusterID, kubeconfigFirst)
+		if errors.Is(err, vault.ErrNone) {
+			return fmt.Errorf("%w: cluster %s has no %s to add the certificate to", refusal.ErrUnavailable, c.API.Name, kubeconfigFirst)
+		}
+		if err != nil {
+			return err
+		}
+		merged, err := trust(plain, certificate)
+		if err != nil {
+			return fmt.Errorf("%s of cluster %s: %w", kubeconfigFirst, c.API.Name, err)
+		}
+		sealed, err := r.units.Made().PutRouted(clusterID, merged)
+		if err != nil {
+			return err
 		}
 		c.Routed = true
 		w.TouchCluster(c)
@@ -127,15 +124,6 @@ func (r *Registry) SetIngressCertificate(ctx context.Context, clusterID, certifi
 		return nil
 	})
 	return err
-}
-
-// first is the kubeconfig that the cluster was made with.
-func (r *Registry) first(ctx context.Context, clusterID string) (raw []byte, err error) {
-	err = r.units.View(ctx, func(w *settle.Work) (err error) {
-		raw, err = r.units.Made().Credential(w.Reader, clusterID, kubeconfigFirst)
-		return err
-	})
-	return raw, err
 }
 
 // trust adds a certificate to those that a kubeconfig trusts.

@@ -39,7 +39,7 @@ func TestKubernetes(t *testing.T) {
 	w := newWorld(t, func(o *Options) {
 		o.Network = lan.Options{Prefix: netip.MustParsePrefix("172.20.0.1/24")}
 		// The hub's own limits are for real processors; its host reboots until the cluster's program speaks.
-		o.Settings = map[string]string{"IRONFLOW_HUB_KUBERNETES": "true", "IRONFLOW_HUB_STAGE_TIMEOUTS": "Rebooting=5h,Joined=5h"}
+		o.Settings = map[string]string{"IRONFLOW_HUB_KUBERNETES": "true", "IRONFLOW_HUB_STAGE_TIMEOUTS": "Rebooting=5h,Configuring=5h,Joined=5h"}
 	})
 	state := kubernetes(newFlow(t, w), programs)
 	raw, err := json.Marshal(state)
