@@ -80,6 +80,10 @@ func TestWhatAClusterWaitsFor(t *testing.T) {
 			Status:                      wire.ClusterStatusReady,
 			LastInstallationPreparation: wire.LastInstallationPreparation{Status: wire.LastInstallationPreparationStatusFailed, Reason: "worker.ign is missing"},
 		}, false, hiveextv1.ReasonPreparationFailed, "worker.ign is missing; who ends it: the hub, which tries again"},
+		"called off before it began": {wire.Cluster{
+			Status:                      wire.ClusterStatusReady,
+			LastInstallationPreparation: wire.LastInstallationPreparation{Status: wire.LastInstallationPreparationStatusNotStarted, Reason: "the installation was called off"},
+		}, false, hiveextv1.ReasonInstallationNotStarted, "the installation was called off; who ends it: a person, over the hub's REST API"},
 		"hosts are on their way": {wire.Cluster{
 			Status: wire.ClusterStatusInstalling, Hosts: []wire.Host{{Status: wire.HostStatusInstalled}, {Status: wire.HostStatusInstallingInProgress}, {Status: wire.HostStatusInstalling}},
 		}, false, "InstallationInProgress", "2 of 3 hosts to be installed"},
