@@ -1,7 +1,7 @@
 // Package kernelargs says which kernel arguments a live image in which somebody else
 // installs does not take: those that steer CoreOS' own installer. They would have the live
 // system write a disk at each boot, unasked. Media that are made to install by themselves
-// (`ironflow images customize`) are another matter.
+// (`ironflow image customize`) are another matter.
 package kernelargs
 
 import (

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironflow/ironflow/agent/agentbased/waitfor/command"
+	"github.com/ironflow/ironflow/api/commands"
 	"github.com/ironflow/ironflow/api/version"
 	bmccli "github.com/ironflow/ironflow/bmc/cli"
 	"github.com/ironflow/ironflow/imagecustomization/cli"
@@ -46,7 +47,8 @@ func newCommand() *cobra.Command {
 	}
 	root.AddCommand(newRunCommand(), newControllersCommand(), newMigrateCommand(), newCRDsCommand(), cli.NewCommand(), bmccli.NewCommand(), newReleaseCommand(), newAgentImageCommand())
 	root.AddCommand(newPartCommands()...)
-	return root
+	root.AddCommand(commands.Version("ironflow"))
+	return commands.Strict(root)
 }
 
 func newRunCommand() *cobra.Command {

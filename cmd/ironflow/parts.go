@@ -85,7 +85,7 @@ func newPartCommands() []*cobra.Command {
 	for _, p := range parts {
 		var s settings
 		command := &cobra.Command{
-			Use: p.use, Short: p.short, Args: cobra.NoArgs,
+			Use: p.use, Short: p.short, Args: flagsOnly,
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				if err := p.complete(&s); err != nil {
 					return err
@@ -100,6 +100,15 @@ func newPartCommands() []*cobra.Command {
 		commands = append(commands, command)
 	}
 	return commands
+}
+
+// flagsOnly refuses arguments. The tools for live images were below `ironflow images`
+// once, which is the image server.
+func flagsOnly(c *cobra.Command, args []string) error {
+	if len(args) > 0 && c.Name() == "images" {
+		return fmt.Errorf("unknown command %q of %q, which is the image server: the tools for live images are below %q", args[0], c.CommandPath(), "ironflow image")
+	}
+	return cobra.NoArgs(c, args)
 }
 
 // runPart wires a part and runs it until ctx ends.

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/ironflow/ironflow/api/commands"
 	"github.com/ironflow/ironflow/api/version"
 )
 
@@ -41,6 +42,6 @@ func newCommand() *cobra.Command {
 	c.bind(root.PersistentFlags())
 	get := &cobra.Command{Use: "get", Short: "List resources"}
 	get.AddCommand(newGetHosts(&c))
-	root.AddCommand(get, newDescribe(&c), newKubeconfig(&c), newRetry(&c), newRevokeTokens(&c), newBMC(&c))
-	return root
+	root.AddCommand(get, newDescribe(&c), newKubeconfig(&c), newRetry(&c), newRevokeTokens(&c), newBMC(&c), commands.Version("kubectl ironflow"))
+	return commands.Strict(root)
 }

@@ -62,7 +62,7 @@ func (s *state) nmStateConfigs(ctx context.Context, ways map[string]int) error {
 		case apimeta.IsNoMatchError(err) || apierrors.IsNotFound(err):
 			return nil // a cluster without such hosts
 		case apierrors.IsForbidden(err):
-			s.found(Note, namespace, "NMStateConfigs may not be read: look at their networks with `ironflow images network check`")
+			s.found(Note, namespace, "NMStateConfigs may not be read: look at their networks with `ironflow image network check`")
 			continue
 		case err != nil:
 			return fmt.Errorf("list NMStateConfigs: %w", err)

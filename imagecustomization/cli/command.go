@@ -19,10 +19,10 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 )
 
-// NewCommand returns the "images" command with its subcommands.
+// NewCommand returns the "image" command with its subcommands.
 func NewCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "images",
+		Use:   "image",
 		Short: "Work on live images without a cluster",
 		Long:  "Embed Ignition configs and network settings in live ISOs, edit kernel arguments, take media apart, and serve them.",
 	}

@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.."
 export IRONFLOW_MACHINE_LOGS=${IRONFLOW_MACHINE_LOGS:-/var/tmp/ironflow-machine}
 make --no-print-directory lab-programs machine-programs
 echo "what we find in the medium:"
-bin/ironflow images inspect "$iso"
+bin/ironflow image inspect "$iso"
 bin/ironflow-lab prepare
 mkdir -p "$IRONFLOW_MACHINE_LOGS"
 CGO_ENABLED=0 GOFLAGS=-trimpath IRONFLOW_BIN=$PWD/bin IRONFLOW_LIVE_ISO=$iso IRONFLOW_IPA_IMAGE=$image \

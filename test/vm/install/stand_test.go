@@ -232,14 +232,14 @@ func (s *stand) medium(o order) string {
 	s.Expect(os.WriteFile(file, config, 0o600)).To(Succeed())
 	if len(o.keyfiles) > 0 {
 		base = filepath.Join(dir, "network.iso")
-		args := []string{"images", "network", "embed", media.ISO, "--output", base}
+		args := []string{"image", "network", "embed", media.ISO, "--output", base}
 		for name, text := range o.keyfiles {
 			s.Expect(os.WriteFile(filepath.Join(dir, name), text, 0o600)).To(Succeed())
 			args = append(args, "--keyfile", filepath.Join(dir, name))
 		}
 		s.run(args...)
 	}
-	s.run("images", "embed", base, "--ignition", file, "--output", iso)
+	s.run("image", "embed", base, "--ignition", file, "--output", iso)
 	files := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	s.t.Cleanup(files.Close)
 	return files.URL + "/live.iso"

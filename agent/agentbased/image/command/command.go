@@ -134,7 +134,7 @@ func (s *settings) medium(ctx context.Context, o *image.Options) *media.Medium {
 		return nil
 	}
 	if customized, err := image.Customized(m.Media()); err != nil || customized {
-		problem(o, "--base-image", "is customized already, by a program like this one: give the medium as it was released, or make one by ironflow images reset")
+		problem(o, "--base-image", "is customized already, by a program like this one: give the medium as it was released, or make one by ironflow image reset")
 	}
 	o.Arch = m.Arch
 	o.Live.Nmstatectl, o.Live.Why = m.Nmstatectl()

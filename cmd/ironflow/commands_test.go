@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"github.com/spf13/cobra"
+
+	"github.com/ironflow/ironflow/api/version"
+)
+
+// TestEveryCommandCanBeCalled: of two commands with one name only the first is ever found.
+func TestEveryCommandCanBeCalled(t *testing.T) {
+	g := NewWithT(t)
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		seen := map[string]bool{}
+		for _, sub := range c.Commands() {
+			g.Expect(seen).NotTo(HaveKey(sub.Name()), "%s has two commands %s", c.CommandPath(), sub.Name())
+			seen[sub.Name()] = true
+			walk(sub)
+		}
+	}
+	walk(newCommand())
+}
+
+// TestEveryPartIsACommand: docs/configuration.md names `ironflow hub` and `ironflow images`.
+func TestEveryPartIsACommand(t *testing.T) {
+	for _, p := range parts {
+		g := NewWithT(t)
+		c, _, err := newCommand().Find([]string{p.use})
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, flag := range p.flags {
+			g.Expect(c.Flags().Lookup(flag)).NotTo(BeNil(), "ironflow %s --%s", p.use, flag)
+		}
+	}
+}
+
+// TestUnknownCommandsAreErrors: a script has to see a typing error by the exit code.
+func TestUnknownCommandsAreErrors(t *testing.T) {
+	for _, args := range [][]string{{"nosuch"}, {"hub", "nosuch"}, {"images", "nosuch"}, {"bmc", "nosuch"}, {"image", "nosuch"}, {"image", "kargs", "nosuch"}, {"release", "nosuch"}, {"agent-image", "nosuch"}} {
+		c := newCommand()
+		c.SetArgs(args)
+		c.SetOut(io.Discard)
+		NewWithT(t).Expect(c.ExecuteContext(t.Context())).To(MatchError(ContainSubstring("nosuch")), "%v", args)
+	}
+}
+
+// TestToolsOfImagesAreNamed: they were below `ironflow images`, which is the image server.
+func TestToolsOfImagesAreNamed(t *testing.T) {
+	c := newCommand()
+	c.SetArgs([]string{"images", "embed"})
+	NewWithT(t).Expect(c.ExecuteContext(t.Context())).To(MatchError(ContainSubstring(`the tools for live images are below "ironflow image"`)))
+}
+
+// TestVersion is what a bug report is asked for.
+func TestVersion(t *testing.T) {
+	g := NewWithT(t)
+	var out bytes.Buffer
+	c := newCommand()
+	c.SetOut(&out)
+	c.SetArgs([]string{"version"})
+	g.Expect(c.ExecuteContext(t.Context())).To(Succeed())
+	g.Expect(out.String()).To(And(HavePrefix("ironflow "+version.Release()+"\n"), ContainSubstring("  go: go1.")))
+	out.Reset()
+	c.SetArgs([]string{"version", "-o", "json"})
+	g.Expect(c.ExecuteContext(t.Context())).To(Succeed())
+	g.Expect(out.Bytes()).To(MatchJSON(must(json.Marshal(version.Of()))))
+	c.SetArgs([]string{"version", "-o", "yaml"})
+	g.Expect(c.ExecuteContext(t.Context())).To(MatchError(ContainSubstring("neither text nor json")))
+}
+
+func must(raw []byte, err error) []byte {
+	if err != nil {
+		return []byte(err.Error())
+	}
+	return raw
+}
