@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/google/uuid"
@@ -15,6 +16,8 @@ import (
 	"github.com/ironflow/ironflow/agent/steps"
 	"github.com/ironflow/ironflow/api/exitcode"
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/source"
+	"github.com/ironflow/ironflow/customdeploy/writable"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -86,6 +89,23 @@ func (a *agent) isForeign(job install.Job) bool {
 	return a.real != nil && a.cfg.Installer.Foreign(job.Request, a.cfg.AgentVersion)
 }
 
+// spared is an order without the disks to format that the node says nobody may touch, which a
+// foreign installer asks nobody about; an error if the disk to install to is one.
+func (a *agent) spared(job install.Job) (install.Job, error) {
+	machine := source.Live(a.cfg.Dir)
+	if err := writable.Spared(machine, job.Disk); err != nil {
+		return job, err
+	}
+	job.Format = slices.DeleteFunc(slices.Clone(job.Format), func(disk string) bool {
+		err := writable.Spared(machine, disk)
+		if err != nil {
+			a.log.Warn("a disk to format is left as it is", "disk", disk, "error", err)
+		}
+		return err != nil
+	})
+	return job, nil
+}
+
 func (a *agent) container() container.Runner {
 	return container.Runner{
 		Commands: a.commands, HubURL: a.cfg.URL, AgentImage: a.cfg.AgentVersion, CACert: a.cfg.CACert, Insecure: a.cfg.Insecure,
@@ -145,6 +165,9 @@ func (a *agent) resumeInstallation(ctx context.Context) {
 	kept := a.state.Get().Install
 	if a.isForeign(install.Job{Request: kept.Request}) {
 		job, err := a.parseKept(kept.Request)
+		if err == nil {
+			job, err = a.spared(job)
+		}
 		if err != nil { // its installer may be writing the disk just now
 			a.log.Warn("the order no longer holds; its installer is followed all the same", "error", err)
 			job = install.Job{Request: kept.Request, Disk: kept.Disk}

@@ -13,12 +13,14 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
 
 	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/agent/service"
 	"github.com/ironflow/ironflow/api/exitcode"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/played"
 )
 
 // engine plays podman with one installer, which ends when the test says how.
@@ -27,8 +29,9 @@ type engine struct {
 	ends chan string // its exit status
 	pull error
 
-	mu  sync.Mutex
-	ran []string
+	mu    sync.Mutex
+	ran   []string
+	lines []string
 }
 
 func (e *engine) Run(ctx context.Context, c command.Command) error {
@@ -36,7 +39,7 @@ func (e *engine) Run(ctx context.Context, c command.Command) error {
 		return e.childHost.Run(ctx, c)
 	}
 	e.mu.Lock()
-	e.ran = append(e.ran, c.Args[0])
+	e.ran, e.lines = append(e.ran, c.Args[0]), append(e.lines, strings.Join(c.Args, " "))
 	e.mu.Unlock()
 	switch c.Args[0] {
 	case "pull":
@@ -146,6 +149,57 @@ func TestAForeignHubsInstaller(t *testing.T) {
 				g.Expect(h.replies).To(ContainElement(HaveField("ExitCode", tc.reply)))
 			}
 			g.Expect(v.lines(ranFile)).NotTo(ContainElement(HavePrefix("coreos-installer")), "we write nothing")
+		})
+	}
+}
+
+// TestAForeignInstallerGetsNoDiskThatTheNodeSkips: it asks nobody what it may write.
+func TestAForeignInstallerGetsNoDiskThatTheNodeSkips(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("the node of a block device needs root")
+	}
+	for name, tc := range map[string]struct {
+		skipped string
+		exit    int
+		reason  string
+	}{
+		"the disk to install to": {"/dev/sda", exitcode.AgentFailed, "the hub's install order cannot be carried out: /dev/sda may not be written: /dev/sda must stay as it is: the node skips it"},
+		"a disk to format":       {"/dev/sdb", exitcode.AgentInstalled, "the end of its container counts"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := newVictim(t, orders()["master"])
+			g := v.g
+			for disk, number := range map[string]string{"sda": "8:0\n", "sdb": "8:16\n", "sdc": "8:32\n"} {
+				for _, folder := range []string{"/sys/block/", "/sys/class/block/"} {
+					played.Write(t, v.dir, folder+disk+"/dev", number)
+				}
+				if disk != "sda" {
+					g.Expect(unix.Mknod(v.dir.Path("/dev/"+disk), unix.S_IFBLK|0o600, int(unix.Mkdev(7, 255)))).To(Succeed()) // a node only: nobody opens it
+				}
+			}
+			g.Expect(v.dir.Write(hostfile.StepFile, hostfile.StepState{BootID: bootID, Kept: map[string]string{tc.skipped: "the node skips it"}})).To(Succeed())
+			e := &engine{childHost: childHost{v.dir}, ends: make(chan string, 1)}
+			e.ends <- "0"
+			h := newHub(t, func(h *hub) wire.Steps {
+				request := orders()["master"]
+				request.HostID, request.InstallerImage, request.DisksToFormat = h.host, "quay.example/assisted-installer:v2", []string{"/dev/sdb", "/dev/sdc"}
+				raw, _ := json.Marshal(request)
+				return instructions(1, step(wire.StepTypeInstall, string(raw)))
+			})
+			code := service.Run(t.Context(), service.Config{
+				URL: h.URL, InfraEnvID: infraEnv, AgentVersion: image, Interval: time.Second, Dir: v.dir, Commands: e, Units: e,
+				Log: slog.New(slog.DiscardHandler), OwnLog: func() []byte { return nil },
+			})
+			g.Expect(code).To(Equal(tc.exit))
+			var reason hostfile.Reason
+			g.Expect(v.dir.Read(hostfile.ReasonFile, &reason)).To(Succeed())
+			g.Expect(reason.Text).To(ContainSubstring(tc.reason))
+			if tc.exit == exitcode.AgentFailed {
+				g.Expect(e.count("run")).To(BeZero())
+				return
+			}
+			g.Expect(e.lines).To(ContainElement(And(HavePrefix("run "), ContainSubstring("--format-disk /dev/sdc"), Not(ContainSubstring(tc.skipped)))))
 		})
 	}
 }

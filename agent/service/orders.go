@@ -23,7 +23,11 @@ func (a *agent) installStep(ctx context.Context, args []string) steps.Result {
 		return steps.Failed(steps.ExitRunning, "%v", install.ErrRunning)
 	}
 	job, err := a.parseOrder(args)
-	if err == nil && a.real != nil && !a.isForeign(job) {
+	switch {
+	case err != nil || a.real == nil:
+	case a.isForeign(job):
+		job, err = a.spared(job)
+	default:
 		err = coreos.Refused(job.Request)
 	}
 	if err == nil { // the check writes to the disk, too

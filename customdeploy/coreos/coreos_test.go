@@ -149,7 +149,7 @@ func (m *machine) exec(ctx context.Context, argv []string, line func(string)) er
 	case "udevadm":
 		line("ID_WWN=0x" + filepath.Base(argv[len(argv)-1]))
 	case "mdadm":
-		if argv[1] == "--detail" {
+		if argv[1] == "--detail" || argv[1] == "--examine" {
 			line(m.export)
 		}
 	case "coreos-installer":

@@ -39,7 +39,7 @@ func (s *Step) choose(ctx context.Context, req *step.Request, plan Plan) (target
 		return target{}, err
 	}
 	disks := blockdev.Join(all, host.Tree)
-	if err := plan.keep(ctx, s.Exec, host, disks, stays(host, req.Node)); err != nil {
+	if err := plan.keep(ctx, s.Exec, host, all, stays(host, req.Node)); err != nil {
 		return target{}, err
 	}
 	chosen, why, err := answered(req, disks, host)

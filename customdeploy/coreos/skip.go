@@ -3,6 +3,7 @@ package coreos
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -73,7 +74,7 @@ func Kept(ctx context.Context, run hostexec.Exec, dir hostfile.Dir, node step.No
 	if err != nil {
 		return nil, err
 	}
-	if err := plan.keep(ctx, run, host, blockdev.Join(all, host.Tree), func(string) string { return "" }); err != nil {
+	if err := plan.keep(ctx, run, host, all, func(string) string { return "" }); err != nil {
 		return nil, err
 	}
 	kept := map[string]string{}
@@ -100,18 +101,10 @@ func stays(host *writable.Host, node step.Node) func(array string) string {
 
 // keep tells the host which disks and arrays must stay as they are: what the node
 // skips, the arrays that lie on it, and those for which stays has a reason.
-func (p Plan) keep(ctx context.Context, run hostexec.Exec, host *writable.Host, disks []blockdev.Disk, stays func(array string) string) error {
-	for _, d := range disks {
-		for _, hints := range p.Skip.Disks {
-			if hints.fits(d) {
-				host.Keep(d.Path, fmt.Sprintf("the node's %s has %s", skipMember, hints))
-				for _, twin := range host.Twins(d.Path) {
-					host.Keep(twin, fmt.Sprintf("it is the same disk as %s, and the node's %s has %s", d.Path, skipMember, hints))
-				}
-			}
-		}
-	}
-	for _, array := range raidsOf(host.Tree).arrays {
+func (p Plan) keep(ctx context.Context, run hostexec.Exec, host *writable.Host, all []blockdev.Disk, stays func(array string) string) error {
+	p.keepDisks(host, all)
+	found := raidsOf(host.Tree)
+	for _, array := range found.arrays {
 		why := ""
 		for _, below := range array.on {
 			if on := host.Kept(below); on != "" {
@@ -122,29 +115,73 @@ func (p Plan) keep(ctx context.Context, run hostexec.Exec, host *writable.Host, 
 			why = stays(array.path)
 		}
 		if why == "" && len(p.Skip.Volumes) > 0 {
-			name, err := volumeOf(ctx, run, array.path)
+			name, err := volumeOf(ctx, run, "--detail", array.path)
 			if err != nil {
 				return err
 			}
-			for _, volume := range p.Skip.Volumes {
-				if volume == name {
-					why = fmt.Sprintf("the node's %s has %s=%s", skipMember, volumeName, name)
-				}
-			}
+			why = p.skipsVolume(name)
 		}
 		if why != "" && host.Kept(array.path) == "" {
 			host.Keep(array.path, why)
 		}
 	}
+	return p.keepMembers(ctx, run, host, found.members)
+}
+
+// keepDisks keeps what the hints of the node's list fit. What lies on a disk, such as a
+// cache, is looked at as well: it is no disk to install to, but one to leave alone.
+func (p Plan) keepDisks(host *writable.Host, all []blockdev.Disk) {
+	whole := blockdev.Join(all, host.Tree)
+	isPath := func(d blockdev.Disk) bool { // it fits by the disk that it leads to
+		return slices.ContainsFunc(whole, func(w blockdev.Disk) bool {
+			return slices.ContainsFunc(w.Paths, func(path blockdev.Disk) bool { return path.Path == d.Path })
+		})
+	}
+	for _, d := range slices.Concat(whole, all) {
+		for _, hints := range p.Skip.Disks {
+			if host.Kept(d.Path) != "" || !hints.fits(d) || isPath(d) {
+				continue
+			}
+			host.Keep(d.Path, fmt.Sprintf("the node's %s has %s", skipMember, hints))
+			for _, twin := range host.Twins(d.Path) {
+				host.Keep(twin, fmt.Sprintf("it is the same disk as %s, and the node's %s has %s", d.Path, skipMember, hints))
+			}
+		}
+	}
+}
+
+// keepMembers keeps the members of arrays that the node skips and that are not assembled,
+// such as one that lacks a disk: no array of the tree stands for them.
+func (p Plan) keepMembers(ctx context.Context, run hostexec.Exec, host *writable.Host, members []device) error {
+	for _, member := range members {
+		if len(p.Skip.Volumes) == 0 || len(member.arrays) > 0 || host.Kept(member.path) != "" {
+			continue
+		}
+		name, err := volumeOf(ctx, run, "--examine", member.path)
+		if err != nil {
+			return err
+		}
+		if why := p.skipsVolume(name); why != "" {
+			host.Keep(member.path, why)
+		}
+	}
 	return nil
 }
 
-// volumeOf is the name that the array was made with. mdadm puts the name of the host
-// before it.
-func volumeOf(ctx context.Context, run hostexec.Exec, array string) (string, error) {
-	out, err := hostexec.Output(ctx, run, "mdadm", "--detail", "--export", array)
+// skipsVolume says that the node skips the array of that name; empty if it does not.
+func (p Plan) skipsVolume(name string) string {
+	if name == "" || !slices.Contains(p.Skip.Volumes, name) {
+		return ""
+	}
+	return fmt.Sprintf("the node's %s has %s=%s", skipMember, volumeName, name)
+}
+
+// volumeOf is the name that the array was made with, as the array (--detail) or one of its
+// members (--examine) has it. mdadm puts the name of the host before it.
+func volumeOf(ctx context.Context, run hostexec.Exec, look, device string) (string, error) {
+	out, err := hostexec.Output(ctx, run, "mdadm", look, "--export", device)
 	if err != nil {
-		return "", fmt.Errorf("the volume name of %s, which %s asks for: %w", array, skipMember, err)
+		return "", fmt.Errorf("the volume name of %s, which %s asks for: %w", device, skipMember, err)
 	}
 	for line := range strings.Lines(out) {
 		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "MD_NAME="); ok {

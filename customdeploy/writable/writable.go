@@ -85,7 +85,11 @@ func (h *Host) refused(device blockdev.Device) error {
 		}
 	}
 	for _, part := range Flatten([]blockdev.Device{device}) {
-		if why := h.kept[part.Path]; why != "" {
+		why := h.kept[part.Path]
+		switch {
+		case why != "" && part.Own:
+			return fmt.Errorf("%s has %s, which must stay as it is: %s", disk, part.Path, why)
+		case why != "":
 			return fmt.Errorf("%s is a member of %s, which must stay as it is: %s", disk, part.Path, why)
 		}
 	}

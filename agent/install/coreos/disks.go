@@ -9,7 +9,6 @@ import (
 
 	"github.com/ironflow/ironflow/agent/install"
 	"github.com/ironflow/ironflow/agent/install/effect"
-	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/blockdev"
 	"github.com/ironflow/ironflow/customdeploy/hostexec"
 	"github.com/ironflow/ironflow/customdeploy/writable"
@@ -22,7 +21,7 @@ func (i *Installer) unused(ctx context.Context, disk string) error {
 	if err != nil {
 		return err
 	}
-	if err := i.keep(host); err != nil {
+	if err := host.KeepOfNode(); err != nil {
 		return err
 	}
 	if twins := host.Twins(disk); len(twins) > 0 {
@@ -33,27 +32,6 @@ func (i *Installer) unused(ctx context.Context, disk string) error {
 		return fmt.Errorf("%w; the order must name that", path)
 	}
 	return err
-}
-
-// keep tells the host what the deploy step of this boot has left of the node's word: disks
-// and arrays that nobody may touch, whoever orders it.
-func (i *Installer) keep(host *writable.Host) error {
-	boot, err := i.Dir.BootID()
-	if err != nil {
-		return fmt.Errorf("boot id: %w", err)
-	}
-	var state hostfile.StepState
-	if err := i.Dir.Read(hostfile.StepFile, &state); errors.Is(err, hostfile.ErrNoState) {
-		return nil // no step: no node
-	} else if err != nil {
-		return fmt.Errorf("which disks must stay is not known: %w", err)
-	}
-	if state.BootID == boot {
-		for path, why := range state.Kept {
-			host.Keep(path, why)
-		}
-	}
-	return nil
 }
 
 // unmoved finds the device of the order once more: names below /dev/disk are
@@ -77,7 +55,12 @@ func (i *Installer) unmoved(ctx context.Context, name, device string) error {
 // clean removes what an earlier system has left on the disks that the order
 // names, and on no other: a leftover that came to life would hold the new disk.
 // It is best effort, and failures are logged: the writing of the image is what counts.
+// Only that the disk of the order may be written is a must, and it is looked at once more:
+// since the order was checked, hours may have gone by in which the hub was not there.
 func (i *Installer) clean(ctx context.Context, job install.Job, report install.Report) error {
+	if err := i.forbidden(ctx, job); err != nil {
+		return err
+	}
 	var chosen []string
 	if !job.Request.SkipInstallationDiskCleanup && !savesPartitions(job.Args) {
 		chosen = append(chosen, job.Disk)

@@ -116,7 +116,7 @@ func Args(job install.Job, copyNetwork bool) []string {
 // write lets coreos-installer write the disk. Right before it, everything that
 // forbids it is looked at once more.
 func (i *Installer) write(ctx context.Context, job install.Job, report install.Report) error {
-	if err := errors.Join(i.unmarked(), i.unmoved(ctx, job.Request.BootDevice, job.Disk), i.unused(ctx, job.Disk)); err != nil {
+	if err := i.forbidden(ctx, job); err != nil {
 		return err
 	}
 	copyNetwork, err := networkConfigured(i.Dir)

@@ -161,6 +161,11 @@ func (i *Installer) check(ctx context.Context, job install.Job) error {
 		}
 		return err
 	}
+	return i.forbidden(ctx, job)
+}
+
+// forbidden says why the disk of the order may not be written now; nil if it may.
+func (i *Installer) forbidden(ctx context.Context, job install.Job) error {
 	if err := i.unmarked(); err != nil {
 		return err
 	}

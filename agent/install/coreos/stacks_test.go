@@ -118,8 +118,9 @@ func TestTheDiskIsTheOneOfTheOrder(t *testing.T) {
 		wiped bool
 	}{
 		"another one at once":    {links: []string{"/dev/sdb"}, want: "check-disk: the order names " + name + ", which was /dev/sda when it came and is /dev/sdb now; neither is written"},
-		"another one at the end": {links: []string{"/dev/sda", "/dev/sdb"}, want: "write-image: the order names " + name + ", which was /dev/sda when it came and is /dev/sdb now; neither is written", wiped: true},
-		"gone":                   {links: []string{"/dev/sda", "", ""}, want: "write-image: no such link", wiped: true},
+		"another one since":      {links: []string{"/dev/sda", "/dev/sdb"}, want: "clean-disks: the order names " + name + ", which was /dev/sda when it came and is /dev/sdb now; neither is written"},
+		"another one at the end": {links: []string{"/dev/sda", "/dev/sda", "/dev/sdb"}, want: "write-image: the order names " + name + ", which was /dev/sda when it came and is /dev/sdb now; neither is written", wiped: true},
+		"gone":                   {links: []string{"/dev/sda", "", ""}, want: "clean-disks: no such link"},
 		"udev renews its links":  {links: []string{"/dev/sda", "", "/dev/sda"}, wiped: true},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -145,6 +146,20 @@ func TestTheDiskIsTheOneOfTheOrder(t *testing.T) {
 			g.Expect(written).To(BeFalse())
 		})
 	}
+}
+
+// TestADiskThatIsPutToUseMeanwhileIsNotCleaned: between the check of an order and its
+// cleaning lies all the time in which the hub does not answer.
+func TestADiskThatIsPutToUseMeanwhileIsNotCleaned(t *testing.T) {
+	g := NewWithT(t)
+	h := newHost(t)
+	h.trees["/dev/sda"] = used
+	h.ignition = func() ([]byte, error) {
+		h.write(t, "/proc/1/mountinfo", "23 1 8:3 / /mnt/rescue rw - vfat /dev/sda3 rw\n")
+		return []byte(`{"ignition": {"version": "3.4.0"}}`), nil
+	}
+	g.Expect(h.run(t.Context(), order(nil))).To(MatchError("clean-disks: /dev/sda is in use: /dev/sda3 is mounted on /mnt/rescue"))
+	g.Expect(h.changes()).To(BeEmpty())
 }
 
 // TestDisksToFormat are other disks than the one to install to.

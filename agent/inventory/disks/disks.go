@@ -55,8 +55,11 @@ func (r *Reader) Read(ctx context.Context, table []mounts.Mount) ([]wire.Disk, e
 	if err != nil {
 		return nil, err
 	}
+	judge, err := newJudge(r.machine, table)
+	if err != nil {
+		return nil, err
+	}
 	disks := make([]wire.Disk, 0, len(all))
-	judge := newJudge(r.machine, table)
 	for _, f := range all {
 		disks = append(disks, judge.verdict(f))
 	}

@@ -99,6 +99,9 @@ func TestDriveTypesAndEligibility(t *testing.T) {
 			"sda1/partition": "1\n", "sda1/dev": "8:1\n", "/sys/class/block/sda1/dev": "8:1\n",
 			"/proc/swaps": "Filename\tType\tSize\tUsed\tPriority\n/dev/sda1 partition 1048572 0 -2\n/swap\\040file file 1024 0 -3\n",
 		}, nil, "HDD", []string{"It is in use, mounted on [SWAP]"}},
+		"the node skips it": {"sda", map[string]string{
+			"/run/ironflow/step.json": `{"boot_id": "boot-1", "kept": {"/dev/sda": "the node skips it"}}`, "/proc/sys/kernel/random/boot_id": "boot-1\n", "/sys/class/block/sda/dev": "8:0\n",
+		}, nil, "HDD", []string{"/dev/sda must stay as it is: the node skips it"}},
 		"iSCSI":              {"sda", iscsi, nil, "iSCSI", nil},
 		"iSCSI is down":      {"sda", with(iscsi, "/sys/class/iscsi_session/session1/state", "FAILED\n"), nil, "iSCSI", []string{"Its iSCSI session is not running"}},
 		"iSCSI disk is gone": {"sda", with(iscsi, "device/state", "transport-offline\n"), nil, "iSCSI", []string{"Its iSCSI session is not running"}},

@@ -8,6 +8,7 @@ import (
 	"github.com/ironflow/ironflow/customdeploy/diskuse"
 	"github.com/ironflow/ironflow/customdeploy/mounts"
 	"github.com/ironflow/ironflow/customdeploy/source"
+	"github.com/ironflow/ironflow/customdeploy/writable"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -19,12 +20,18 @@ const applianceName = "agent"
 type judge struct {
 	machine source.Machine
 	uses    diskuse.Uses
+	// word is what the node says that nobody may touch.
+	word writable.Word
 	// firmware are the iSCSI targets that the firmware knows, read when needed.
 	firmware func() []string
 }
 
-func newJudge(m source.Machine, table []mounts.Mount) judge {
-	j := judge{machine: m, uses: diskuse.Of(m, table)}
+func newJudge(m source.Machine, table []mounts.Mount) (judge, error) {
+	word, err := writable.WordOf(m)
+	if err != nil {
+		return judge{}, err
+	}
+	j := judge{machine: m, uses: diskuse.Of(m, table), word: word}
 	var known []string
 	read := false
 	j.firmware = func() []string {
@@ -33,7 +40,7 @@ func newJudge(m source.Machine, table []mounts.Mount) judge {
 		}
 		return known
 	}
-	return j
+	return j, nil
 }
 
 // verdict completes the disk. Reasons are shown to people: one sentence each.
@@ -46,6 +53,7 @@ func (j judge) verdict(f found) wire.Disk {
 	isISO := func(target string) bool { return strings.HasSuffix(target, "iso") }
 	disk.IsInstallationMedia = disk.DriveType == wire.DriveTypeOdd || slices.ContainsFunc(mounted, isISO)
 	others := slices.DeleteFunc(slices.Clone(mounted), isISO)
+	against := j.word.Against(f.numbers)
 	mapped := isMultipath(j.machine, disk.Name) || isLVM(j.machine, disk.Name)
 	var reasons []string
 	for _, row := range []struct {
@@ -57,6 +65,7 @@ func (j judge) verdict(f found) wire.Disk {
 		{disk.DriveType == wire.DriveTypeOdd, "It is an optical drive"},
 		{slices.ContainsFunc(mounted, isISO), "It holds the medium that the host was booted from"},
 		{len(others) > 0, fmt.Sprintf("It is in use, mounted on %s", strings.Join(others, ", "))},
+		{against != "", against},
 	} {
 		if row.refuse {
 			reasons = append(reasons, row.reason)

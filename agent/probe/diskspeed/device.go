@@ -1,6 +1,7 @@
 package diskspeed
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,7 +15,8 @@ import (
 
 // checkDevice refuses what must not be overwritten: a file that is no disk, a
 // partition, a disk of which something is mounted or swapped to, be it over a volume
-// group, a RAID or another path, and a path of a multipath disk.
+// group, a RAID or another path, a path of a multipath disk, and what the node says that
+// nobody may touch.
 func checkDevice(dir hostfile.Dir, device string) error {
 	info, err := os.Stat(device)
 	if err != nil {
@@ -23,7 +25,8 @@ func checkDevice(dir hostfile.Dir, device string) error {
 	if info.Mode()&(os.ModeDevice|os.ModeCharDevice) != os.ModeDevice {
 		return fmt.Errorf("%s is no disk", device)
 	}
-	if err := checkUse(source.Live(dir), device); err != nil {
+	m := source.Live(dir)
+	if err := errors.Join(checkUse(m, device), writable.Spared(m, filepath.Join("/dev", filepath.Base(device)))); err != nil {
 		return err
 	}
 	return writable.OtherPaths(dir, device)
