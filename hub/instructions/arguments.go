@@ -40,7 +40,7 @@ func installerArgs(in Input) (string, error) {
 	var args []string
 	addressed := slices.ContainsFunc(slices.Concat(kargs, given), isNetwork)
 	if !addressed {
-		kargs = append(kargs, in.diskNetworkArguments()...)
+		kargs = append(kargs, in.diskNetworkArguments(copiesNetwork(given))...)
 	}
 	if in.askedOfTang() {
 		kargs = append(kargs, waitForNetwork)
@@ -70,7 +70,12 @@ func installerArgs(in Input) (string, error) {
 
 // ownNetwork tells that a user says how the installed system gets its addresses.
 func ownNetwork(given []string) bool {
-	return slices.Contains(given, copyNetwork) || slices.Contains(given, "-n") || slices.ContainsFunc(given, isNetwork)
+	return copiesNetwork(given) || slices.ContainsFunc(given, isNetwork)
+}
+
+// copiesNetwork tells that a user has the installed system take over the live one's network.
+func copiesNetwork(given []string) bool {
+	return slices.Contains(given, copyNetwork) || slices.Contains(given, "-n")
 }
 
 func isNetwork(karg string) bool { return strings.HasPrefix(karg, "ip=") }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ironflow/ironflow/hub/staticnetwork"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -16,8 +17,10 @@ import (
 // one for each path: they lie outside of the machine networks, and are needed before
 // there is a root file system. What a static network of the infra-env says of a card
 // lies in files, which only the first start sees this early, so that its address is
-// given once more.
-func (in Input) diskNetworkArguments() (kargs []string) {
+// given once more. So it is where the installed system copies the live one's network
+// and nobody knows how the card got its address: one that asks where nobody answers would
+// not start a second time.
+func (in Input) diskNetworkArguments(copies bool) (kargs []string) {
 	disk := in.installationDisk()
 	if disk == nil {
 		return nil
@@ -30,7 +33,7 @@ func (in Input) diskNetworkArguments() (kargs []string) {
 		address := netip.MustParseAddr(path.Iscsi.HostIPAddress) // an interface has it
 		karg := "ip=" + card(nic) + ":dhcp"
 		switch {
-		case in.isStatic(nic):
+		case in.isStatic(nic, address, copies):
 			karg = static(nic, address, "")
 		case !address.Is4():
 			karg += "6"
@@ -61,15 +64,22 @@ func static(nic *wire.Interface, address netip.Addr, gateway string) string {
 	return "ip=" + client + "::" + gateway + ":" + mask + "::" + card(nic) + ":none"
 }
 
-// isStatic tells that a static network of the infra-env names the card.
-func (in Input) isStatic(nic *wire.Interface) bool {
+// isStatic tells that a static network of the infra-env gives the card this address. That it
+// names the card is not enough: it may have it ask for an address, and a live system whose
+// base image could not do the network has left it out. Of a card that none names, the
+// caller knows.
+func (in Input) isStatic(nic *wire.Interface, address netip.Addr, unnamed bool) bool {
 	var networks []wire.HostStaticNetworkConfig
 	if !in.hasStaticNetworks() || json.Unmarshal([]byte(in.InfraEnv.StaticNetworkConfig), &networks) != nil {
-		return false
+		return unnamed
 	}
-	return slices.ContainsFunc(networks, func(n wire.HostStaticNetworkConfig) bool {
+	i := slices.IndexFunc(networks, func(n wire.HostStaticNetworkConfig) bool {
 		return slices.ContainsFunc(n.MACInterfaceMap, func(c wire.MACInterfaceMapItem) bool { return strings.EqualFold(c.MACAddress, nic.MACAddress) })
 	})
+	if i < 0 {
+		return unnamed
+	}
+	return slices.Contains(staticnetwork.Addresses(networks[i]), address)
 }
 
 // isCard tells whether kernel arguments can name the interface: a bond or a VLAN they cannot.

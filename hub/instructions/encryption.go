@@ -33,11 +33,11 @@ func (in Input) tangNetworkArguments() (kargs []string) {
 	}
 	for i := range in.Inventory.Interfaces {
 		nic := &in.Inventory.Interfaces[i]
-		if !isCard(nic) || !in.isStatic(nic) {
+		if !isCard(nic) {
 			continue
 		}
 		for _, text := range slices.Concat(nic.Ipv4Addresses, nic.Ipv6Addresses) {
-			if p, err := netip.ParsePrefix(text); err == nil && in.inMachineNetwork([]string{text}) {
+			if p, err := netip.ParsePrefix(text); err == nil && in.inMachineNetwork([]string{text}) && in.isStatic(nic, p.Addr(), false) {
 				kargs = append(kargs, static(nic, p.Addr(), in.gateway(nic, p.Addr())))
 			}
 		}

@@ -14,7 +14,8 @@ import (
 func TestTheNetworkIsThereForTangServers(t *testing.T) {
 	raw, err := json.Marshal([]wire.HostStaticNetworkConfig{{
 		MACInterfaceMap: []wire.MACInterfaceMapItem{{MACAddress: "52:54:00:aa:00:01", LogicalNICName: "eno1"}},
-		NetworkYaml:     "interfaces: []\ndns-resolver:\n  config:\n    server: [192.0.2.53, \"2001:db8::53\", name.example]\n",
+		NetworkYaml: "interfaces:\n- name: eno1\n  ipv4: {address: [{ip: 192.0.2.7, prefix-length: 24}]}\n  ipv6: {address: [{ip: \"2001:db8::7\", prefix-length: 64}]}\n" +
+			"dns-resolver:\n  config:\n    server: [192.0.2.53, \"2001:db8::53\", name.example]\n",
 	}})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	static := func(in *instructions.Input) {
@@ -35,6 +36,10 @@ func TestTheNetworkIsThereForTangServers(t *testing.T) {
 		"a static network": {static, `["--copy-network","--append-karg","rd.neednet=1",
 			"--append-karg","ip=192.0.2.7::192.0.2.1:255.255.255.0::52-54-00-aa-00-01:none","--append-karg","ip=[2001:db8::7]::[fe80::1]:64::52-54-00-aa-00-01:none",
 			"--append-karg","nameserver=192.0.2.53","--append-karg","nameserver=2001:db8::53"]`},
+		"a static network that the live system has left out": {func(in *instructions.Input) {
+			static(in)
+			in.Inventory.Interfaces[0].Ipv4Addresses, in.Inventory.Interfaces[0].Ipv6Addresses = []string{"192.0.2.99/24"}, []string{"2001:db8::99/64"}
+		}, `["--copy-network","--append-karg","rd.neednet=1"]`},
 		"as a user says": {func(in *instructions.Input) {
 			static(in)
 			in.Host.InstallerArgs = `["--append-karg","ip=eno1:dhcp"]`

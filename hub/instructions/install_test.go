@@ -187,8 +187,10 @@ func TestTheNetworkOfTheDisk(t *testing.T) {
 	}
 	mapped := wire.Disk{ID: "/dev/disk/by-id/one", Path: "/dev/dm-0", Name: "dm-0", DriveType: wire.DriveTypeMultipath}
 	single := iscsi("/dev/disk/by-id/one", "sda", "", "10.0.0.1")
-	inMap := func(mac string) *wire.InfraEnv {
-		return &wire.InfraEnv{StaticNetworkConfig: `[{"network_yaml":"{}","mac_interface_map":[{"mac_address":"` + mac + `","logical_nic_name":"san"}]}]`}
+	inMap := func(mac, address string) *wire.InfraEnv {
+		family := map[bool]string{true: "ipv6", false: "ipv4"}[strings.Contains(address, ":")]
+		return &wire.InfraEnv{StaticNetworkConfig: `[{"network_yaml":"interfaces: [{name: san, ` + family + `: {enabled: true, address: [{ip: '` + address + `', prefix-length: 8}]}}]",` +
+			`"mac_interface_map":[{"mac_address":"` + mac + `","logical_nic_name":"san"}]}]`}
 	}
 	const machine, san = "ip=52-54-00-aa-00-01:dhcp", "ip=52-54-00-aa-00-02:dhcp"
 	for name, tc := range map[string]struct {
@@ -207,17 +209,32 @@ func TestTheNetworkOfTheDisk(t *testing.T) {
 		"a bond":               {[]wire.Disk{iscsi("/dev/disk/by-id/one", "sda", "", "192.0.2.8")}, nil, []string{machine}},
 		"a user's own network": {[]wire.Disk{single}, func(in *instructions.Input) { in.Host.InstallerArgs = `["--append-karg","ip=eno2:off"]` }, []string{"ip=eno2:off"}},
 		"a user's files": {
-			[]wire.Disk{single}, func(in *instructions.Input) { in.Host.InstallerArgs = `["--copy-network"]` }, []string{san, "--copy-network"},
+			[]wire.Disk{single}, func(in *instructions.Input) { in.Host.InstallerArgs = `["--copy-network"]` },
+			[]string{"ip=10.0.0.1:::255.0.0.0::52-54-00-aa-00-02:none", "--copy-network"},
 		},
-		"a static network of another card": {[]wire.Disk{single}, func(in *instructions.Input) { in.InfraEnv = inMap("52:54:00:AA:00:01") }, []string{"--copy-network", san}},
+		"a user's files beside a static network that has the card ask": {
+			[]wire.Disk{single}, func(in *instructions.Input) {
+				in.Host.InstallerArgs, in.InfraEnv = `["-n"]`, inMap("52:54:00:AA:00:02", "10.0.0.9")
+			}, []string{san},
+		},
+		"a static network of another card": {[]wire.Disk{single}, func(in *instructions.Input) { in.InfraEnv = inMap("52:54:00:AA:00:01", "10.0.0.1") }, []string{"--copy-network", san}},
+		"a static network of the card that the live system has left out": {
+			[]wire.Disk{single}, func(in *instructions.Input) { in.InfraEnv = inMap("52:54:00:AA:00:02", "10.0.0.9") }, []string{"--copy-network", san},
+		},
+		"a static network that has the card ask": {
+			[]wire.Disk{single}, func(in *instructions.Input) {
+				in.InfraEnv = inMap("52:54:00:AA:00:02", "10.0.0.9")
+				in.InfraEnv.StaticNetworkConfig = strings.Replace(in.InfraEnv.StaticNetworkConfig, "address: [{ip: '10.0.0.9', prefix-length: 8}]", "dhcp: true", 1)
+			}, []string{"--copy-network", san},
+		},
 		"a static network of the card": {
 			[]wire.Disk{single},
-			func(in *instructions.Input) { in.InfraEnv = inMap("52:54:00:AA:00:02") },
+			func(in *instructions.Input) { in.InfraEnv = inMap("52:54:00:AA:00:02", "10.0.0.1") },
 			[]string{"--copy-network", "ip=10.0.0.1:::255.0.0.0::52-54-00-aa-00-02:none"},
 		},
 		"a static network of the card over IPv6": {
 			[]wire.Disk{iscsi("/dev/disk/by-id/one", "sda", "", "fd00::1")},
-			func(in *instructions.Input) { in.InfraEnv = inMap("52:54:00:AA:00:02") },
+			func(in *instructions.Input) { in.InfraEnv = inMap("52:54:00:AA:00:02", "FD00:0::1") },
 			[]string{"--copy-network", "ip=[fd00::1]:::64::52-54-00-aa-00-02:none"},
 		},
 	} {

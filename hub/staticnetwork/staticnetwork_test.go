@@ -97,3 +97,24 @@ func TestCheck(t *testing.T) {
 		})
 	}
 }
+
+func TestAddresses(t *testing.T) {
+	for name, tc := range map[string]struct {
+		document string
+		want     []string
+	}{
+		"of every kind of interface": {"interfaces:\n- {name: a, ipv4: {enabled: true, address: [{ip: 192.0.2.1, prefix-length: 24}, {ip: 192.0.2.2, prefix-length: 24}]}}\n" +
+			"- {name: b, type: bond, ipv6: {enabled: true, address: [{ip: '2001:DB8:0::1', prefix-length: 64}]}}\n", []string{"192.0.2.1", "192.0.2.2", "2001:db8::1"}},
+		"by DHCP":            {"interfaces: [{name: a, ipv4: {enabled: true, dhcp: true}}]", nil},
+		"what is no address": {"interfaces: [{name: a, ipv4: {address: [{ip: 1.5}, {ip: [x]}, {ip: 192.0.2.1}]}}]", []string{"192.0.2.1"}},
+		"no document":        {"interfaces: {a: b}", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, a := range staticnetwork.Addresses(wire.HostStaticNetworkConfig{NetworkYaml: tc.document}) {
+				got = append(got, a.String())
+			}
+			NewWithT(t).Expect(got).To(Equal(tc.want))
+		})
+	}
+}
