@@ -7,6 +7,7 @@ documents="${1:-/etc/ironflow/nmstate}"
 cards="${2:-/sys/class/net}"
 issue="${3:-/run/issue.d/70-ironflow-network.issue}"
 pause="${PAUSE:-5}"
+look="${PAUSE:-1}"
 
 # fail says why there is no network where somebody in front of the machine reads it.
 fail() {
@@ -30,6 +31,30 @@ mine() {
     return 1
 }
 
+# wait_for_cards waits until a list names a card of this machine. Cards appear one after the
+# other: none is missing once there was no new one for three looks.
+wait_for_cards() {
+    local i list file address now seen='' calm=0
+    for ((i = 0; i < 30 && calm < 3; i++)); do
+        for list in "$documents"/*.cards; do
+            mine "$list" && return # where there is no list, nobody has to be waited for
+        done
+        now=''
+        for file in "$cards"/*/address; do
+            if [ -r "$file" ] && read -r address < "$file"; then
+                now="$now $address"
+            fi
+        done
+        if [ "$now" = "$seen" ]; then
+            calm=$((calm + 1))
+        else
+            calm=0
+        fi
+        seen="$now"
+        sleep "$look"
+    done
+}
+
 # apply tries again, because cards appear one after the other.
 apply() {
     local i
@@ -40,6 +65,7 @@ apply() {
     return 1
 }
 
+wait_for_cards
 for name in "$documents"/*.hostname; do
     if [ -e "$name" ] && mine "${name%.hostname}.cards"; then
         hostnamectl set-hostname "$(< "$name")"

@@ -26,13 +26,15 @@ func TestTheScriptThatRunsNmstatectl(t *testing.T) {
 		issue   string
 		named   bool
 		refused string // why the machine with one of its cards has no network
+		late    string // a card that is there after the first look only
 	}{
-		"one of its cards":    {asked, []string{"00:00:00:00:00:00", "52:54:00:00:00:0a"}, "apply all.yml\napply mine.yml\n", "", true, ""},
-		"left out":            {asked, []string{"52:54:00:00:00:0a"}, "", "interfaces[0].mtu: no number", true, "interfaces[0].mtu: no number"},
-		"none of its cards":   {asked, []string{"52:54:00:00:00:0b"}, "apply all.yml\n", "", false, "of another machine"},
-		"the card comes late": {asked + "[ $(wc -l < \"$ASKED\") -gt 2 ]\n", nil, "apply all.yml\napply all.yml\napply all.yml\n", "", false, ""},
-		"refused":             {asked + "exit 1\n", nil, "apply all.yml\napply all.yml\napply all.yml\napply all.yml\napply all.yml\napply all.yml\n", "nmstatectl refused", false, ""},
-		"no nmstatectl":       {"", nil, "", "this live system has no nmstatectl", false, ""},
+		"one of its cards":    {asked, []string{"00:00:00:00:00:00", "52:54:00:00:00:0a"}, "apply all.yml\napply mine.yml\n", "", true, "", ""},
+		"left out":            {asked, []string{"52:54:00:00:00:0a"}, "", "interfaces[0].mtu: no number", true, "interfaces[0].mtu: no number", ""},
+		"none of its cards":   {asked, []string{"52:54:00:00:00:0b"}, "apply all.yml\n", "", false, "of another machine", ""},
+		"one that comes late": {asked, []string{"52:54:00:00:00:0b"}, "apply all.yml\napply mine.yml\n", "", true, "", "52:54:00:00:00:0a"},
+		"the card comes late": {asked + "[ $(wc -l < \"$ASKED\") -gt 2 ]\n", nil, "apply all.yml\napply all.yml\napply all.yml\n", "", false, "", ""},
+		"refused":             {asked + "exit 1\n", nil, "apply all.yml\napply all.yml\napply all.yml\napply all.yml\napply all.yml\napply all.yml\n", "nmstatectl refused", false, "", ""},
+		"no nmstatectl":       {"", nil, "", "this live system has no nmstatectl", false, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -61,11 +63,15 @@ func TestTheScriptThatRunsNmstatectl(t *testing.T) {
 			if tc.program != "" {
 				write("bin/nmstatectl", tc.program, 0o755)
 			}
+			if tc.late != "" {
+				g.Expect(os.Remove(filepath.Join(root, "bin", "sleep"))).To(Succeed())
+				write("bin/sleep", "#!/bin/bash\nmkdir -p \"$LATE\" && echo "+tc.late+" > \"$LATE/address\"\n", 0o755)
+			}
 			write("documents/mine.hostname", "node-1\n", 0o644)
 			write("bin/hostnamectl", "#!/bin/bash\necho \"$2\" > \"$ASKED.name\"\n", 0o755)
 			asked, issue := write("asked", "", 0o600), filepath.Join(root, "issue", "network.issue")
 			script := exec.CommandContext(t.Context(), bash, "nmstate.sh", filepath.Join(root, "documents"), filepath.Join(root, "net"), issue)
-			script.Env = []string{"PATH=" + filepath.Join(root, "bin"), "ASKED=" + asked, "PAUSE=0.01"}
+			script.Env = []string{"PATH=" + filepath.Join(root, "bin"), "ASKED=" + asked, "PAUSE=0.01", "LATE=" + filepath.Join(root, "net", "eth9")}
 			said, err := script.CombinedOutput()
 			why, _ := os.ReadFile(issue) // missing: it was well
 			if tc.issue == "" {
