@@ -120,6 +120,13 @@ func TestWhatAnImageSaysReachesItsHub(t *testing.T) {
 			},
 			[]any{"edge", "4.19.3", release, int64(3), 1},
 		},
+		"manifests": {
+			image.Options{Dir: "ztp", BootArtifactsURL: "http://192.0.2.1:8080/boot"},
+			func(c *wire.Cluster) []any {
+				return []any{c.Name, c.BaseDNSDomain, c.OpenshiftVersion, c.ControlPlaneCount, len(c.APIVIPs)}
+			},
+			[]any{"edge", "lab.example", "4.19.3", int64(3), 2},
+		},
 		"a plain Kubernetes": {
 			image.Options{Dir: "kubernetes", RendezvousIP: "2001:db8::10"},
 			func(c *wire.Cluster) []any {

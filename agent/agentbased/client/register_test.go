@@ -34,7 +34,7 @@ const registerCluster = `{
 	"openshift_version": "4.19.3", "cpu_architecture": "x86_64", "ocp_release_image": "registry.example/ocp-release:4.19.3-x86_64",
 	"ssh_public_key": "ssh-ed25519 AAAA key@example",
 	"cluster_networks": [{"cidr": "10.128.0.0/14", "host_prefix": 23}, {"cidr": "fd01::/48", "host_prefix": 64}],
-	"service_networks": [{"cidr": "172.30.0.0/16"}], "machine_networks": [{"cidr": "192.0.2.0/24"}],
+	"service_networks": [{"cidr": "172.30.0.0/16"}, {"cidr": "fd02::/112"}], "machine_networks": [{"cidr": "192.0.2.0/24"}, {"cidr": "2001:db8::/64"}],
 	"network_type": "OVNKubernetes", "user_managed_networking": false, "platform": {"type": "baremetal"},
 	"api_vips": [{"ip": "192.0.2.5"}, {"ip": "2001:db8::5"}], "ingress_vips": [{"ip": "192.0.2.6"}, {"ip": "2001:db8::6"}],
 	"schedulable_masters": true, "control_plane_count": 3, "hyperthreading": "masters,arbiters",

@@ -101,6 +101,10 @@ func (r *reader) checkInstall(a *AgentClusterInstall) {
 	checkNetworking(at, "spec.networking", &s.Networking)
 	checkVIPs(at, apiVIP, s.APIVIP, apiVIPs, s.APIVIPs)
 	checkVIPs(at, ingressVIP, s.IngressVIP, ingressVIPs, s.IngressVIPs)
+	if s.LoadBalancer == nil || s.LoadBalancer.Type != "UserManaged" {
+		checkCarried(at, s.Networking.MachineNetwork, apiVIP, s.APIVIP, apiVIPs, s.APIVIPs)
+		checkCarried(at, s.Networking.MachineNetwork, ingressVIP, s.IngressVIP, ingressVIPs, s.IngressVIPs)
+	}
 	r.checkPlatform(a)
 	checkPool(at, "spec.controlPlane", "master", s.ControlPlane)
 	checkPool(at, "spec.arbiter", "arbiter", s.Arbiter)
@@ -203,6 +207,31 @@ func checkVIPs(at *place, single, one, list string, all []string) {
 			at.wrong(path, "is %s, of the same family as %s: write at most one IPv4 and one IPv6 address", text, other)
 		}
 		families[address.Is4()] = text
+	}
+}
+
+// checkCarried wants virtual addresses in the machine networks, where hosts carry them.
+func checkCarried(at *place, networks []MachineNetwork, single, one, list string, all []string) {
+	var machines []netip.Prefix
+	var words []string
+	for _, n := range networks {
+		prefix, err := netip.ParsePrefix(n.CIDR)
+		if err != nil {
+			return // that is told
+		}
+		machines, words = append(machines, prefix), append(words, n.CIDR)
+	}
+	inside := func(path, text string) {
+		address, err := netip.ParseAddr(text)
+		if err == nil && len(machines) > 0 && !slices.ContainsFunc(machines, func(p netip.Prefix) bool { return p.Contains(address) }) {
+			at.wrong(path, "is %s, which is in no machine network (%s): write an address of one, or add its network", address, strings.Join(words, ", "))
+		}
+	}
+	for i, text := range all {
+		inside(fmt.Sprintf("%s[%d]", list, i), text)
+	}
+	if len(all) == 0 {
+		inside(single, one)
 	}
 }
 

@@ -259,6 +259,10 @@ func (c *configReader) checkPlatform() {
 	const path = "platform.baremetal"
 	checkVIPs(at, path+".apiVIP", b.APIVIP, path+".apiVIPs", b.APIVIPs)
 	checkVIPs(at, path+".ingressVIP", b.IngressVIP, path+".ingressVIPs", b.IngressVIPs)
+	if b.LoadBalancer == nil || b.LoadBalancer.Type != "UserManaged" {
+		checkCarried(at, c.install.Networking.MachineNetwork, path+".apiVIP", b.APIVIP, path+".apiVIPs", b.APIVIPs)
+		checkCarried(at, c.install.Networking.MachineNetwork, path+".ingressVIP", b.IngressVIP, path+".ingressVIPs", b.IngressVIPs)
+	}
 	if b.APIVIP == "" && len(b.APIVIPs) == 0 {
 		at.missing(path+".apiVIPs", "the virtual address of the API in the machine network")
 	}
