@@ -205,8 +205,12 @@ func (h *hubParts) closeIgnition() error {
 // setup registers the controllers of the hub's resources.
 func (h *hubParts) setup(mgr ctrl.Manager) error {
 	h.core.AskMemory(agents.Memory{Client: mgr.GetClient()})
+	var bases <-chan struct{} // those of another process change unheard
+	if h.live.images != nil {
+		bases = h.live.images.changedForEnvs
+	}
 	return errors.Join(
-		infraenv.Setup(mgr, h.core, h.live.settings.hubURL, h.live.liveSystem),
+		infraenv.Setup(mgr, h.core, h.live.settings.hubURL, h.live.liveSystem, bases),
 		cluster.Setup(mgr, h.core, h.lookup, h.live.settings.hubURL),
 		agents.Setup(mgr, h.core),
 		agentlabels.Setup(mgr),

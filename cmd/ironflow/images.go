@@ -45,9 +45,10 @@ type imageParts struct {
 	hosts    client.Reader
 	resolver *hubpaths.Resolver
 	// changed tells the controller of images that they are to be compared with the media
-	// and settings; settings are those that it reads anew for each build.
-	changed  chan struct{}
-	settings func() string
+	// and settings, changedForEnvs that of InfraEnvs; settings are those that are read anew
+	// for each build.
+	changed, changedForEnvs chan struct{}
+	settings                func() string
 	// leads tells that this replica puts the images; others follow it.
 	leads func() bool
 	// caughtUp is when a follower last looked, in Unix nanoseconds.
@@ -69,7 +70,7 @@ func newImages(ctx context.Context, s settings, cert pki.Files, metrics promethe
 	if err != nil {
 		return nil, fmt.Errorf("image signing key: %w", err)
 	}
-	parts := &imageParts{media: registry, mirror: mirror, log: log, changed: make(chan struct{}, 1), settings: func() string { return "" }, leads: func() bool { return true }}
+	parts := &imageParts{media: registry, mirror: mirror, log: log, changed: make(chan struct{}, 1), changedForEnvs: make(chan struct{}, 1), settings: func() string { return "" }, leads: func() bool { return true }}
 	parts.store, err = images.NewStore(ctx, images.Options{
 		Media: registry, BaseURL: s.imagesURL, SigningKey: key, StateDir: filepath.Join(s.dataDir, "images"),
 		Programs: programs.ForArch, BootsDisk: func(key string) bool { return parts.hasSystem(ctx, key) },
@@ -281,11 +282,14 @@ func (p *imageParts) state() string {
 	return string(sum.Sum(nil))
 }
 
-// tellChange has all images compared; one word is enough until it is heard.
+// tellChange has all images compared, and the networks of InfraEnvs judged; one word is
+// enough until it is heard.
 func (p *imageParts) tellChange() {
-	select {
-	case p.changed <- struct{}{}:
-	default:
+	for _, to := range []chan struct{}{p.changed, p.changedForEnvs} {
+		select {
+		case to <- struct{}{}:
+		default:
+		}
 	}
 }
 

@@ -62,7 +62,7 @@ func TestChangedMediaAndFilesReachTheImages(t *testing.T) {
 					cert:     pki.Files{CA: filepath.Join(dir, "hub.crt")},
 					settings: settings{ipa: ipaSettings{caFile: filepath.Join(dir, "ironic.crt"), sshKey: filepath.Join(dir, "keys")}},
 				}
-				p.images = &imageParts{media: registry, log: logr.Discard(), changed: make(chan struct{}, 1), settings: p.liveSettings}
+				p.images = &imageParts{media: registry, log: logr.Discard(), changed: make(chan struct{}, 1), changedForEnvs: make(chan struct{}, 1), settings: p.liveSettings}
 				go p.images.followBases(t.Context())
 				synctest.Wait()
 				g.Expect(p.images.changed).NotTo(Receive(), "the start is no change")
@@ -70,9 +70,11 @@ func TestChangedMediaAndFilesReachTheImages(t *testing.T) {
 				<-time.After(rescan + time.Second)
 				if c.want {
 					g.Expect(p.images.changed).To(Receive())
+					g.Expect(p.images.changedForEnvs).To(Receive(), "what a network needs may be there now")
 				}
 				<-time.After(10 * rescan)
 				g.Expect(p.images.changed).NotTo(Receive(), "once")
+				g.Expect(p.images.changedForEnvs).NotTo(Receive(), "once")
 			})
 		})
 	}
@@ -103,4 +105,18 @@ func TestWhatIsKnownOfALiveSystem(t *testing.T) {
 		g.Expect(live.Nmstatectl).To(Equal(c.want), "%+v", c)
 		g.Expect(live.Why).To(ContainSubstring(c.why))
 	}
+}
+
+// TestTheHubAloneIsToldOfTheLiveSystem: it has no base images, and says so with the flag that
+// tells it; without that, a condition of InfraEnvs would name hosts that boot with DHCP though
+// the image server gives them their networks.
+func TestTheHubAloneIsToldOfTheLiveSystem(t *testing.T) {
+	g := NewWithT(t)
+	live := (&program{}).liveSystem(t.Context(), "x86_64", "")
+	g.Expect(live.Nmstatectl).To(BeFalse())
+	g.Expect(live.Why).To(ContainSubstring("--live-nmstatectl=always"))
+	g.Expect(parts[0].use).To(Equal("hub"))
+	g.Expect(parts[0].flags).To(ContainElement("live-nmstatectl"))
+	s := settings{images: imageSettings{nmstatectl: "true"}}
+	g.Expect(s.completeHub()).To(MatchError(ContainSubstring("neither auto, always nor never")))
 }

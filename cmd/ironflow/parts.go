@@ -51,7 +51,7 @@ var parts = []part{
 	{
 		use: "hub", short: "Run the hub alone: its REST API and the controllers of its resources",
 		lease: names.HubLease, flags: slices.Concat(everyPart, []string{
-			"hub-addr", "hub-plain-addr", "images-publish-url",
+			"hub-addr", "hub-plain-addr", "images-publish-url", "live-nmstatectl",
 			"files", "files-endpoint", "files-region", "files-addressing", "files-ca", "files-credentials-file",
 			"hub-user-token-file", "hub-users-file", "hub-user-reviews", "hub-releases-file", "hub-update-service", "hub-release-lookup", "hub-release-mirrors", "hub-release-ca",
 			"hub-disabled-host-validations", "hub-disabled-cluster-validations", "hub-disabled-steps", "hub-host-requirements", "hub-agent-version",
@@ -184,7 +184,9 @@ func (p *program) makeImagesPart(ctx context.Context) error {
 }
 
 // completeHub checks what the hub cannot do without.
-func (s *settings) completeHub() error { return errors.Join(s.completeAddresses(), s.work.check()) }
+func (s *settings) completeHub() error {
+	return errors.Join(checkNmstatectl(s.images.nmstatectl), s.completeAddresses(), s.work.check())
+}
 
 // completeImages checks what live images cannot do without.
 func (s *settings) completeImages() error {

@@ -113,7 +113,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		Named("image").
 		For(&metal3v1.PreprovisioningImage{}).
 		Watches(&metal3v1.BareMetalHost{}, &handler.EnqueueRequestForObject{},
-			builder.WithPredicates(predicate.Or[client.Object](predicate.AnnotationChangedPredicate{}, bootCardChanged{}, hostReleased{}))).
+			builder.WithPredicates(predicate.Or[client.Object](predicate.AnnotationChangedPredicate{}, cardsChanged{}, hostReleased{}))).
 		Watches(&agentv1.InfraEnv{}, handler.EnqueueRequestsFromMapFunc(r.imagesOfInfraEnv)).
 		Watches(&agentv1.NMStateConfig{}, handler.EnqueueRequestsFromMapFunc(r.imagesOfNMState)).
 		WatchesMetadata(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(r.imagesOfMirrors)).

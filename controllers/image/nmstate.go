@@ -57,12 +57,13 @@ func without(in Input) string {
 
 // cardsOf are the addresses of a host's cards, in lower case.
 func cardsOf(host *metal3v1.BareMetalHost) map[string]bool {
-	cards := map[string]bool{strings.ToLower(host.Spec.BootMACAddress): host.Spec.BootMACAddress != ""}
+	cards := map[string]bool{strings.ToLower(host.Spec.BootMACAddress): true}
 	if details := host.Status.HardwareDetails; details != nil {
 		for _, nic := range details.NIC {
-			cards[strings.ToLower(nic.MAC)] = nic.MAC != ""
+			cards[strings.ToLower(nic.MAC)] = true
 		}
 	}
+	delete(cards, "")
 	return cards
 }
 

@@ -2,6 +2,7 @@ package image
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -94,14 +95,15 @@ func (r *Reconciler) wakeAll(ctx context.Context, q queue) {
 	}
 }
 
-// bootCardChanged lets a host through whose card for network boot is another.
-type bootCardChanged struct{ predicate.Funcs }
+// cardsChanged lets a host through whose cards are others, by which its static network is
+// found: its card for network boot, and those that an inspection has shown.
+type cardsChanged struct{ predicate.Funcs }
 
 // Update implements predicate.Predicate.
-func (bootCardChanged) Update(e event.TypedUpdateEvent[client.Object]) bool {
+func (cardsChanged) Update(e event.TypedUpdateEvent[client.Object]) bool {
 	old, wasHost := e.ObjectOld.(*metal3v1.BareMetalHost)
 	now, isHost := e.ObjectNew.(*metal3v1.BareMetalHost)
-	return wasHost && isHost && old.Spec.BootMACAddress != now.Spec.BootMACAddress
+	return wasHost && isHost && (old.Spec.BootMACAddress != now.Spec.BootMACAddress || !maps.Equal(cardsOf(old), cardsOf(now)))
 }
 
 // hostReleased lets a host through that has lost its finalizer: its image may go. One that is

@@ -36,9 +36,18 @@ func TestOtherSettingsReachEveryImage(t *testing.T) {
 	w.Expect(w.settled().ResourceVersion).To(Equal(first.ResourceVersion), "an image that stays as it is costs no write")
 }
 
-func TestANewBootCardReachesTheImage(t *testing.T) {
-	host := func(mac string) client.Object {
-		return &metal3v1.BareMetalHost{Spec: metal3v1.BareMetalHostSpec{BootMACAddress: mac}}
+// TestNewCardsReachTheImage: the static network of a host without a card for network boot is
+// found by those that its inspection has shown, and nothing else would wake its image then.
+func TestNewCardsReachTheImage(t *testing.T) {
+	host := func(mac string, inspected ...string) client.Object {
+		h := &metal3v1.BareMetalHost{Spec: metal3v1.BareMetalHostSpec{BootMACAddress: mac}}
+		for n, nic := range inspected {
+			if n == 0 {
+				h.Status.HardwareDetails = &metal3v1.HardwareDetails{}
+			}
+			h.Status.HardwareDetails.NIC = append(h.Status.HardwareDetails.NIC, metal3v1.NIC{MAC: nic})
+		}
+		return h
 	}
 	for name, c := range map[string]struct {
 		old, now client.Object
@@ -47,9 +56,13 @@ func TestANewBootCardReachesTheImage(t *testing.T) {
 		"another card":     {host("02:00:00:00:00:01"), host("02:00:00:00:00:02"), true},
 		"the same":         {host("02:00:00:00:00:01"), host("02:00:00:00:00:01"), false},
 		"of another thing": {asked(), asked(), false},
+		"an inspection":    {host(""), host("", "02:00:00:00:00:01", "02:00:00:00:00:02"), true},
+		"a card more":      {host("", "02:00:00:00:00:01"), host("", "02:00:00:00:00:01", "02:00:00:00:00:02"), true},
+		"another order":    {host("", "02:00:00:00:00:02", "02:00:00:00:00:01"), host("", "02:00:00:00:00:01", "02:00:00:00:00:02"), false},
+		"the card for network boot is what the inspection shows": {host("02:00:00:00:00:01"), host("02:00:00:00:00:01", "02:00:00:00:00:01"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(bootCardChanged{}.Update(event.UpdateEvent{ObjectOld: c.old, ObjectNew: c.now})).To(Equal(c.want))
+			NewWithT(t).Expect(cardsChanged{}.Update(event.UpdateEvent{ObjectOld: c.old, ObjectNew: c.now})).To(Equal(c.want))
 		})
 	}
 }

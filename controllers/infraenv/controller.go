@@ -69,11 +69,12 @@ func newReconciler(c client.Client, hub Hub, publicURL string, live LiveSystem) 
 	return r
 }
 
-// Setup registers the controller with the manager. Clients reach the hub at publicURL.
-func Setup(mgr ctrl.Manager, hub Hub, publicURL string, live LiveSystem) error {
+// Setup registers the controller with the manager. Clients reach the hub at publicURL. The
+// channel tells that base images are others than before, of which live knows; nil for never.
+func Setup(mgr ctrl.Manager, hub Hub, publicURL string, live LiveSystem, bases <-chan struct{}) error {
 	r := newReconciler(mgr.GetClient(), hub, publicURL, live)
 	r.secrets.Live = mgr.GetAPIReader()
-	return ctrl.NewControllerManagedBy(mgr).
+	b := ctrl.NewControllerManagedBy(mgr).
 		Named("infraenv").
 		For(&agentv1.InfraEnv{}).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.envsOfSecret)).
@@ -85,8 +86,11 @@ func Setup(mgr ctrl.Manager, hub Hub, publicURL string, live LiveSystem) error {
 		// The static networks of its hosts.
 		Watches(&agentv1.NMStateConfig{}, handler.EnqueueRequestsFromMapFunc(r.envsOfNetwork)).
 		// The last Agent that goes lets a deleted InfraEnv go.
-		Watches(&agentv1.Agent{}, handler.EnqueueRequestsFromMapFunc(envOfAgent), builder.WithPredicates(deletions)).
-		Complete(r)
+		Watches(&agentv1.Agent{}, handler.EnqueueRequestsFromMapFunc(envOfAgent), builder.WithPredicates(deletions))
+	if bases != nil {
+		b = b.WatchesRawSource(r.followBases(bases))
+	}
+	return b.Complete(r)
 }
 
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=infraenvs,verbs=get;list;watch;update;patch

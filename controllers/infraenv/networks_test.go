@@ -3,18 +3,27 @@ package infraenv
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
+	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	"github.com/ironflow/ironflow/controllers/hubid"
+	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/imagecustomization/network"
+	"github.com/ironflow/ironflow/test/kubeapi"
 )
 
 // nmstate is an NMStateConfig of the site "edge" with the address for the card.
@@ -112,6 +121,62 @@ func TestANetworkThatTheLiveSystemCannotDo(t *testing.T) {
 	w.r.live = func(context.Context, string, string) network.Live { return network.Live{Nmstatectl: true} }
 	_, env = w.pass()
 	w.Expect(staticNetworks(env)).To(HaveValue(HaveField("Status", corev1.ConditionTrue)))
+}
+
+// noHub keeps nothing: what it is told is looked at elsewhere.
+type noHub struct{}
+
+func (noHub) EnsureInfraEnv(context.Context, service.InfraEnvSpec) (wire.InfraEnv, error) {
+	return wire.InfraEnv{}, nil
+}
+
+func (noHub) DeleteInfraEnv(context.Context, string) error { return nil }
+
+func (noHub) ImageURLs(context.Context, string) (service.ImageURLs, error) {
+	return service.ImageURLs{}, nil
+}
+
+func (noHub) ImageToken(context.Context, string) (string, error) { return "", nil }
+
+// TestAnotherBaseImageIsLookedAt: nothing of the InfraEnv changes with it, and the condition
+// would go on saying that hosts boot with DHCP which do not.
+func TestAnotherBaseImageIsLookedAt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, scheme := NewWithT(t), runtime.NewScheme()
+		for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, agentv1.AddToScheme, hivev1.AddToScheme, hiveextv1.AddToScheme} {
+			g.Expect(add(scheme)).To(Succeed())
+		}
+		api, err := kubeapi.New(scheme, &agentv1.InfraEnv{}, &agentv1.NMStateConfig{}, &agentv1.Agent{}, &hivev1.ClusterDeployment{}, &hiveextv1.AgentClusterInstall{}, &corev1.Secret{}, &corev1.ConfigMap{})
+		g.Expect(err).NotTo(HaveOccurred())
+		kube, err := api.Client(scheme)
+		g.Expect(err).NotTo(HaveOccurred())
+		mgr, err := api.Manager(scheme, nil)
+		g.Expect(err).NotTo(HaveOccurred())
+		var has atomic.Bool
+		bases := make(chan struct{}, 1)
+		live := func(context.Context, string, string) network.Live { return network.Live{Nmstatectl: has.Load()} }
+		g.Expect(Setup(mgr, noHub{}, "https://hub.example", live, bases)).To(Succeed())
+		stop, _ := kubeapi.Start(t, mgr)
+		defer stop()
+
+		beyond := nmstate("m1", "52:54:00:00:00:02", "192.0.2.8", func(c *agentv1.NMStateConfig) {
+			c.Spec.NetConfig.Raw = []byte(`{"interfaces":[{"name":"nic1"},{"name":"vx","type":"vxlan","vxlan":{"id":7,"base-iface":"nic1","remote":"192.0.2.1"}}]}`)
+		})
+		env := infraEnv(ofSite)
+		env.UID = ""
+		for _, o := range []client.Object{pullSecret(goodSecret), beyond, env} {
+			g.Expect(kube.Create(t.Context(), o)).To(Succeed())
+		}
+		shown := func() *agentv1.Condition {
+			<-time.After(time.Minute)
+			g.Expect(kube.Get(t.Context(), key, env)).To(Succeed())
+			return staticNetworks(env)
+		}
+		g.Expect(shown()).To(HaveValue(HaveField("Reason", agentv1.ReasonNetworksLeftOut)))
+		has.Store(true)
+		bases <- struct{}{}
+		g.Expect(shown()).To(HaveValue(HaveField("Reason", agentv1.ReasonNetworksTaken)))
+	})
 }
 
 func staticNetworks(env *agentv1.InfraEnv) *agentv1.Condition {

@@ -4,15 +4,18 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/nmstateconfigs"
 )
 
 // deletions lets only the end of an object through.
@@ -66,6 +69,29 @@ func envOfAgent(_ context.Context, obj client.Object) []ctrlreconcile.Request {
 		return nil
 	}
 	return []ctrlreconcile.Request{{NamespacedName: types.NamespacedName{Namespace: obj.GetNamespace(), Name: name}}}
+}
+
+// queue is where sources put objects.
+type queue = workqueue.TypedRateLimitingInterface[ctrlreconcile.Request]
+
+// followBases has the static networks of hosts judged anew when base images changed: what a
+// live system has no means for, that of another image may have.
+func (r *reconciler) followBases(changed <-chan struct{}) source.Func {
+	return func(ctx context.Context, q queue) error {
+		go func() {
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-changed:
+				}
+				for _, request := range r.envsWhere(ctx, nmstateconfigs.SelectsAny) {
+					q.Add(request)
+				}
+			}
+		}()
+		return nil
+	}
 }
 
 func (r *reconciler) envsWhere(ctx context.Context, belongs func(*agentv1.InfraEnv) bool, options ...client.ListOption) []ctrlreconcile.Request {
