@@ -77,6 +77,27 @@ routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 10.0.0.1, next-hop-
 	g.Expect(err).NotTo(HaveOccurred())
 }
 
+// TestAFamilyThatIsSwitchedOffIsOff: people switch a family off and leave the rest of it;
+// nmstatectl takes such a document, and its enabled has the last word.
+func TestAFamilyThatIsSwitchedOffIsOff(t *testing.T) {
+	g := NewWithT(t)
+	files, err := network.Keyfiles([]byte(`interfaces:
+- name: eno1
+  type: ethernet
+  ipv4: {enabled: true, address: [{ip: 10.0.0.5, prefix-length: 24}]}
+  ipv6: {enabled: false, dhcp: true, autoconf: true, address: [{ip: "2001:db8::5", prefix-length: 64}]}
+- {name: eno2, type: ethernet, ipv4: {enabled: false, dhcp: true}}
+- {name: bond0, type: bond, link-aggregation: {mode: active-backup, port: [eno3]}}
+- {name: eno3, type: ethernet, ipv4: {enabled: "false", dhcp: true}}
+`))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(files["eno1.nmconnection"])).To(And(ContainSubstring("[ipv4]\nmethod=manual\n"), ContainSubstring("[ipv6]\nmethod=disabled\n"), Not(ContainSubstring("2001:db8"))))
+	g.Expect(string(files["eno2.nmconnection"])).To(ContainSubstring("[ipv4]\nmethod=disabled\n"))
+	g.Expect(string(files["eno3.nmconnection"])).To(ContainSubstring("master=bond0\n"))
+	_, err = network.Keyfiles([]byte(`interfaces: [{name: eno1, ipv4: {enabled: false, address: [{ip: 10.0.0.500, prefix-length: 24}]}}]`))
+	g.Expect(err).To(MatchError(ContainSubstring("interfaces[0].ipv4.address[0].ip")), "a mistake is one")
+}
+
 // TestBridgeOfNmstatesOwnExample: examples/linuxbrige_eth1_up.yml of nmstate; NetworkManager has
 // bridge.multicast-snooping.
 func TestBridgeOfNmstatesOwnExample(t *testing.T) {

@@ -236,8 +236,9 @@ func parseWait(o *object, i *iface) {
 }
 
 func parseFamily(o *object, six bool) family {
+	enabled, said := o.maybe("enabled")
 	f := family{
-		path: o.path, enabled: o.flag("enabled", false), dhcp: o.flag("dhcp", false),
+		path: o.path, enabled: enabled, dhcp: o.flag("dhcp", false),
 		autoDNS: o.flag("auto-dns", true), autoRoute: o.flag("auto-routes", true), autoGateway: o.flag("auto-gateway", true),
 		tableID: o.number("auto-route-table-id", 0, 1<<31-1), metric: o.number("auto-route-metric", 0, 1<<31-1),
 	}
@@ -267,7 +268,11 @@ func parseFamily(o *object, six bool) family {
 		}
 		a.done()
 	}
-	if !f.enabled && (f.auto() || len(f.addresses) > 0) {
+	switch {
+	case f.enabled:
+	case said: // it has the last word, as with nmstatectl
+		f.dhcp, f.autoconf, f.addresses = false, false, nil
+	case f.auto() || len(f.addresses) > 0:
 		o.refuse(o.at("enabled"), "must be true for addresses, dhcp or autoconf to count")
 	}
 	o.done()
