@@ -88,6 +88,11 @@ cluster-image: prerequisites ## Build the image of the program inside a cluster:
 	@$(GOBUILD) -o $(BIN)/cluster-image/ironflow-cluster ./cmd/ironflow-cluster
 	@$(or $(ENGINE),buildah) build --file cmd/ironflow-cluster/Containerfile --tag '$(or $(IMAGE),ironflow-cluster:$(VERSION))' $(BIN)/cluster-image
 
+# Static programs, and nothing of a distribution in them. The image of ironic-python-agent is another matter: customdeploy/ipa/Containerfile.
+.PHONY: images
+images: prerequisites ## Build the container images with buildah: REGISTRY=registry.example/ironflow ARCHES="amd64 arm64" ENGINE=podman IMAGES="ironflow ironflow-cluster" PUSH=1
+	@VERSION='$(VERSION)' REGISTRY='$(REGISTRY)' ARCHES='$(ARCHES)' ENGINE='$(ENGINE)' PUSH='$(PUSH)' OUT=$(BIN)/images bash test/scripts/images.sh $(IMAGES)
+
 # The chart is self-contained then: what is linked in its folder is in it.
 .PHONY: chart
 chart: $(BIN)/helm ## Package the Helm chart into bin/, with the release as its version: VERSION=v0.1.0
@@ -97,6 +102,10 @@ chart: $(BIN)/helm ## Package the Helm chart into bin/, with the release as its 
 install-yaml: $(BIN)/helm ## Write bin/install/install.yaml and crds.yaml from the chart: VALUES=my-values.yaml IMAGE=registry.example/ironflow
 	@bash test/scripts/install-yaml.sh $(BIN)/helm $(BIN)/install --set image.tag='$(VERSION)' $(if $(IMAGE),--set image.repository='$(IMAGE)') $(if $(VALUES),--values '$(VALUES)')
 	@echo "wrote bin/install/install.yaml and crds.yaml; docs/install.md says what to do with them"
+
+.PHONY: release
+release: prerequisites $(BIN)/helm ## Make a release into bin/release: programs, chart, manifests, alerts, images where buildah is, notes, checksums: VERSION=v0.1.0 ARCHES="amd64 arm64" IMAGE=registry.example/ironflow/ironflow
+	@VERSION='$(VERSION)' ARCHES='$(ARCHES)' IMAGE='$(IMAGE)' ENGINE='$(ENGINE)' bash test/scripts/release.sh $(BIN)/helm $(BIN)/release
 
 .PHONY: helm
 helm: $(BIN)/helm ## Build helm, which packages the chart and which its tests run, once

@@ -12,11 +12,12 @@ import (
 	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 )
 
-//go:embed crd admission/*.yaml
+//go:embed crd admission/*.yaml rbac/role.yaml
 var files embed.FS
 
 // CRDs returns every CustomResourceDefinition below crd/.
@@ -66,4 +67,18 @@ func Admission() (policies []*admissionv1.ValidatingAdmissionPolicy, bindings []
 		policies, bindings = append(policies, policy), append(bindings, binding)
 	}
 	return policies, bindings, nil
+}
+
+// Rules returns the rules of rbac/role.yaml, which is made of what the code says: the rights
+// that Ironflow needs with all of its features, but for making Secrets.
+func Rules() ([]rbacv1.PolicyRule, error) {
+	raw, err := files.ReadFile("rbac/role.yaml")
+	if err != nil {
+		return nil, err
+	}
+	role := &rbacv1.ClusterRole{}
+	if err := yaml.Unmarshal(raw, role); err != nil {
+		return nil, fmt.Errorf("rbac/role.yaml: %w", err)
+	}
+	return role.Rules, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/test/pages"
 )
 
 // TestEveryCommandCanBeCalled: of two commands with one name only the first is ever found.
@@ -41,7 +42,7 @@ func TestEveryPartIsACommand(t *testing.T) {
 
 // TestUnknownCommandsAreErrors: a script has to see a typing error by the exit code.
 func TestUnknownCommandsAreErrors(t *testing.T) {
-	for _, args := range [][]string{{"nosuch"}, {"hub", "nosuch"}, {"images", "nosuch"}, {"bmc", "nosuch"}, {"image", "nosuch"}, {"image", "kargs", "nosuch"}, {"release", "nosuch"}, {"agent-image", "nosuch"}} {
+	for _, args := range [][]string{{"nosuch"}, {"hub", "nosuch"}, {"images", "nosuch"}, {"bmc", "nosuch"}, {"image", "nosuch"}, {"media", "nosuch"}, {"image", "kargs", "nosuch"}, {"release", "nosuch"}, {"agent-image", "nosuch"}} {
 		c := newCommand()
 		c.SetArgs(args)
 		c.SetOut(io.Discard)
@@ -78,4 +79,29 @@ func must(raw []byte, err error) []byte {
 		return []byte(err.Error())
 	}
 	return raw
+}
+
+// TestCommandsOfTheDocumentation: what pages tell people to call is there, with its flags.
+func TestCommandsOfTheDocumentation(t *testing.T) {
+	g := NewWithT(t)
+	calls := pages.Commands(t, "../..", "ironflow")
+	g.Expect(len(calls)).To(BeNumerically(">", 10))
+	for _, call := range calls {
+		g.Expect(pages.Call(newCommand(), call)).To(Succeed())
+	}
+}
+
+// TestEveryCommandIsInAGroup, so that the help has an order.
+func TestEveryCommandIsInAGroup(t *testing.T) {
+	g := NewWithT(t)
+	root := newCommand()
+	listed := 0
+	for _, group := range groups {
+		listed += len(group.commands)
+	}
+	g.Expect(root.Commands()).To(HaveLen(listed))
+	for _, c := range root.Commands() {
+		g.Expect(c.GroupID).NotTo(BeEmpty(), c.Name())
+		g.Expect(c.Short).NotTo(BeEmpty(), c.Name())
+	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // electionSettings are the times of the lease by which one active replica is elected, in seconds as
-// the existing operator has them; 0 for the usual.
+// baremetal-operator has them; 0 for the usual.
 type electionSettings struct {
 	lease, renew, retry int
 }

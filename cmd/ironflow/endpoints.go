@@ -93,18 +93,30 @@ func (e endpointFile) config(dir string) ironic.Config {
 	return c
 }
 
+// configs are how each Ironic is reached.
+func (s ironicSettings) configs() ([]ironic.Config, error) {
+	configs := []ironic.Config{ironicConfig(s)}
+	if s.endpoints != "" {
+		var err error
+		if configs, err = readEndpoints(s.endpoints); err != nil {
+			return nil, err
+		}
+	}
+	for i := range configs {
+		configs[i].Timeout = s.timeout
+	}
+	return configs, nil
+}
+
 // makeIronics builds the gateways and their watches, which the manager runs.
 func (p *program) makeIronics(ctx context.Context) error {
-	configs := []ironic.Config{ironicConfig(p.settings.ironic)}
-	if file := p.settings.ironic.endpoints; file != "" {
-		var err error
-		if configs, err = readEndpoints(file); err != nil {
-			return err
-		}
+	configs, err := p.settings.ironic.configs()
+	if err != nil {
+		return err
 	}
 	p.ironics = ironic.NewEndpoints()
 	for _, c := range configs {
-		c.Registerer, c.Timeout = metrics.Registry, p.settings.ironic.timeout
+		c.Registerer = metrics.Registry
 		gateway, err := ironic.New(ctx, c)
 		if err != nil {
 			return err

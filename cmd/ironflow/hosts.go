@@ -2,14 +2,19 @@ package main
 
 import (
 	"context"
+	"errors"
 
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"github.com/spf13/cobra"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/controllers/claim"
 	"github.com/ironflow/ironflow/controllers/firmware"
 	"github.com/ironflow/ironflow/controllers/host"
+	"github.com/ironflow/ironflow/controllers/media"
+	"github.com/ironflow/ironflow/controllers/subscription"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -18,7 +23,7 @@ func newControllersCommand() *cobra.Command {
 	var s settings
 	cmd := &cobra.Command{
 		Use:   "controllers",
-		Short: "Run the BareMetalHost controllers alone, without hub and image server, in the place of the existing operator",
+		Short: "Run the BareMetalHost controllers alone, without hub and image server, in the place of baremetal-operator",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := s.completeControllers(); err != nil {
@@ -36,7 +41,7 @@ func runControllers(ctx context.Context, s settings) error {
 	p := &program{settings: s, log: newLogger(s.logLevel)}
 	ctrl.SetLogger(p.log)
 	p.log.Info("ironflow controllers", "version", version.Release())
-	for _, step := range []func(context.Context) error{p.handOver, p.makeManager, p.makeIronics, p.makeHostControllers} {
+	for _, step := range []func(context.Context) error{p.handOver, p.makeManager, p.makeIronics, p.makeHostControllers, func(context.Context) error { return p.tellSurroundings("controllers", false) }} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -67,4 +72,18 @@ func (p *program) makeHosts(o host.Options) error {
 		}
 	}
 	return host.Setup(p.manager, o)
+}
+
+// makeKinds registers the controllers of the kinds around a host, and returns
+// the gate at which the host controller asks for data images.
+func (p *program) makeKinds() (*media.Gate, error) {
+	gate := media.NewGate(p.manager.GetClient())
+	err := errors.Join(
+		media.Setup(p.manager, func(h *metal3.BareMetalHost) (media.Gateway, error) { return p.ironicOf(h) }, gate),
+		subscription.Setup(p.manager, func(h *metal3.BareMetalHost) (subscription.Gateway, error) { return p.ironicOf(h) }),
+	)
+	if p.settings.hosts.claims {
+		err = errors.Join(err, claim.Setup(p.manager))
+	}
+	return gate, err
 }

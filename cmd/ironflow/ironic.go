@@ -8,7 +8,7 @@ import (
 )
 
 // ironicConfig is how to reach Ironic. Files that do not exist leave their part of
-// the authentication out, as with the existing operator.
+// the authentication out, as with baremetal-operator.
 func ironicConfig(s ironicSettings) ironic.Config {
 	c := ironic.Config{
 		URL:      s.endpoint,

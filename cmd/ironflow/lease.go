@@ -31,7 +31,7 @@ func (p *program) handOver(ctx context.Context) error {
 	if err != nil || holder == "" {
 		return err
 	}
-	stop, err := serveWaiting(ctx, p.settings.healthAddr, "waiting for the existing operator to stop: "+holder+" holds its lease")
+	stop, err := serveWaiting(ctx, p.settings.healthAddr, "waiting for baremetal-operator to stop: "+holder+" holds its lease")
 	if err != nil {
 		return err
 	}

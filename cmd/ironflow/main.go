@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -45,10 +46,28 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newRunCommand(), newControllersCommand(), newMigrateCommand(), newCRDsCommand(), cli.NewCommand(), bmccli.NewCommand(), newReleaseCommand(), newAgentImageCommand())
+	root.AddCommand(newRunCommand(), newControllersCommand(), newMigrateCommand(), newCRDsCommand(), cli.NewCommand(), cli.NewMediaCommand(), bmccli.NewCommand(), newReleaseCommand(), newAgentImageCommand())
 	root.AddCommand(newPartCommands()...)
-	root.AddCommand(commands.Version("ironflow"))
+	root.AddCommand(newCheckCommand(), commands.Version("ironflow"))
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		for _, c := range root.Commands() {
+			if slices.Contains(g.commands, c.Name()) {
+				c.GroupID = g.title
+			}
+		}
+	}
 	return commands.Strict(root)
+}
+
+// groups are the commands as the help lists them.
+var groups = []struct {
+	title    string
+	commands []string
+}{
+	{"Run Ironflow, as a whole or in parts", []string{"run", "controllers", "hub", "images"}},
+	{"Look at what is around it", []string{"check", "crds", "migrate", "version"}},
+	{"Tools that need no cluster", []string{"media", "image", "bmc", "release", "agent-image"}},
 }
 
 func newRunCommand() *cobra.Command {

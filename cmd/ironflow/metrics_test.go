@@ -173,7 +173,7 @@ func TestDocumentationHasEveryMetric(t *testing.T) {
 	g.Expect(have).To(Equal(want.String()), "run: go test ./cmd/ironflow -update")
 }
 
-// upstreamMetrics are those of the existing operator that dashboards and alerts use.
+// upstreamMetrics are those of baremetal-operator that dashboards and alerts use.
 var upstreamMetrics = []string{
 	"metal3_reconcile_total", "metal3_reconcile_error_total", "metal3_host_error_total", "metal3_operation_power_change_total",
 	"metal3_delayed__provisioning_total", "metal3_delayed__deprovisioning_total",

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -20,7 +21,7 @@ import (
 )
 
 // forMigrate reports whether the check needs a row of the tables: where the cluster
-// is, the Ironic that the existing operator uses, and what nodes shall look like.
+// is, the Ironic that baremetal-operator uses, and what nodes shall look like.
 func forMigrate(row setting) bool {
 	return slices.Contains([]string{"namespace", "kubeconfig", "direct-deploy-boot-device", "live-iso-boot-device", "provisioning-network-disabled"}, row.flag) ||
 		strings.HasPrefix(row.flag, "ironic-") || strings.HasPrefix(row.flag, "deploy-")
@@ -29,7 +30,7 @@ func forMigrate(row setting) bool {
 // perHost is the flag that says whether there is a live image per host.
 const perHost = "build-preprov-image"
 
-// operatorsIronic is the Ironic of the existing operator, which has one: of a list
+// operatorsIronic is the Ironic of baremetal-operator, which has one: of a list
 // with several it is the one with the URL of --ironic-endpoint.
 func operatorsIronic(s ironicSettings) (ironic.Config, error) {
 	if s.endpoints == "" {
@@ -41,7 +42,7 @@ func operatorsIronic(s ironicSettings) (ironic.Config, error) {
 	}
 	if len(list) > 1 {
 		if s.endpoint == "" {
-			return ironic.Config{}, fmt.Errorf("%s lists %d Ironics, and the existing operator has one: name its URL with --ironic-endpoint or IRONIC_ENDPOINT", s.endpoints, len(list))
+			return ironic.Config{}, fmt.Errorf("%s lists %d Ironics, and baremetal-operator has one: name its URL with --ironic-endpoint or IRONIC_ENDPOINT", s.endpoints, len(list))
 		}
 		base := func(url string) string { return strings.TrimSuffix(strings.TrimRight(url, "/"), "/v1") }
 		list = slices.DeleteFunc(list, func(c ironic.Config) bool { return base(c.URL) != base(s.endpoint) })
@@ -86,8 +87,8 @@ func newMigrateCommand() *cobra.Command {
 	var o migrateOptions
 	cmd := &cobra.Command{
 		Use:   "migrate",
-		Short: "Look at a fleet of the existing operator and tell what taking it over would do; writes nothing",
-		Long: `Looks at the hosts of the existing BareMetalHost operator, their Secrets and their nodes in Ironic, and tells what
+		Short: "Look at a fleet of baremetal-operator and tell what taking it over would do; writes nothing",
+		Long: `Looks at the hosts of baremetal-operator (BMO), their Secrets and their nodes in Ironic, and tells what
 Ironflow would do with them. Nothing is written, neither to Kubernetes nor to Ironic.
 
 Exit codes: 0 ready; 1 the question could not be answered; 2 warnings; 3 something has to be mended first.`,
@@ -158,6 +159,11 @@ func migrateClient(s settings) (client.WithWatch, error) {
 		return nil, fmt.Errorf("no cluster to talk to: %w; set --kubeconfig or KUBECONFIG", err)
 	}
 	access.QPS = -1
+	return clientFor(access)
+}
+
+// clientFor is a client that knows definitions, too.
+func clientFor(access *rest.Config) (client.WithWatch, error) {
 	scheme, err := newScheme()
 	if err != nil {
 		return nil, err
@@ -170,4 +176,39 @@ func migrateClient(s settings) (client.WithWatch, error) {
 		return nil, fmt.Errorf("connect to the cluster: %w", err)
 	}
 	return c, nil
+}
+
+// newCRDsCommand compares the cluster's definitions with ours, and applies ours where nothing
+// is lost by that.
+func newCRDsCommand() *cobra.Command {
+	var s settings
+	var apply bool
+	cmd := &cobra.Command{
+		Use:   "crds",
+		Short: "Tell how the cluster's CustomResourceDefinitions differ from Ironflow's; apply them unless the cluster's are newer",
+		Long: `Compares the CustomResourceDefinitions of the cluster with those that Ironflow comes with. With --apply, those that are
+missing are made, and those that lack something are updated. If one of metal3.io or ironflow.io has something that Ironflow's
+lacks, nothing is written: objects may use it. Those of other projects are made if they are missing, and else left alone.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cluster, err := migrateClient(s)
+			if err != nil {
+				return err
+			}
+			list, err := migrate.CompareCRDs(cmd.Context(), cluster)
+			if err != nil {
+				return err
+			}
+			for _, d := range list {
+				fmt.Fprintln(cmd.OutOrStdout(), d)
+			}
+			if !apply {
+				return nil
+			}
+			return migrate.ApplyCRDs(cmd.Context(), cluster, list)
+		},
+	}
+	cmd.Flags().StringVar(&s.kubeconfig, "kubeconfig", environment()["KUBECONFIG"], "kubeconfig file; empty for the cluster that this runs in")
+	cmd.Flags().BoolVar(&apply, "apply", false, "make those that are missing and update those that are older")
+	return cmd
 }

@@ -34,7 +34,7 @@ func TestMigrateRefuses(t *testing.T) {
 	}
 }
 
-// TestTheOperatorsIronic finds the one Ironic of the existing operator, also where
+// TestTheOperatorsIronic finds the one Ironic of baremetal-operator, also where
 // Ironflow is going to work with several.
 func TestTheOperatorsIronic(t *testing.T) {
 	const east, west = "- {name: east, url: 'https://east.example:6385', insecure: true}\n", "- {name: west, url: 'https://west.example'}\n"
@@ -44,7 +44,7 @@ func TestTheOperatorsIronic(t *testing.T) {
 		"no file":                {endpoint: "https://ironic.example", want: "https://ironic.example"},
 		"a file with one":        {file: east, want: "https://east.example:6385"},
 		"several, one is named":  {file: east + west, endpoint: "https://west.example/v1/", want: "https://west.example"},
-		"several, none is named": {file: east + west, says: "the existing operator has one: name its URL with --ironic-endpoint"},
+		"several, none is named": {file: east + west, says: "baremetal-operator has one: name its URL with --ironic-endpoint"},
 		"another is named":       {file: east + west, endpoint: "https://north.example", says: "lists no Ironic with the URL https://north.example"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -125,7 +125,9 @@ func runPart(ctx context.Context, part part, s settings) error {
 	if err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{p.makeManager, func(ctx context.Context) error { return part.make(p, ctx) }} {
+	for _, step := range []func(context.Context) error{
+		p.makeManager, func(ctx context.Context) error { return part.make(p, ctx) }, func(context.Context) error { return p.tellSurroundings(part.use, true) },
+	} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -58,6 +58,7 @@ func run(ctx context.Context, s settings) error {
 	p.log.Info("ironflow", "version", version.Release())
 	for _, step := range []func(context.Context) error{
 		p.handOver, p.publish, p.makeManager, p.makeParts, p.makeControllers,
+		func(context.Context) error { return p.tellSurroundings("controllers, images, hub", true) },
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -180,7 +181,7 @@ func (p *program) serveImages() error {
 			return false
 		}
 	}
-	if err := p.manager.AddReadyzCheck("images", p.images.door.check); err != nil {
+	if err := errors.Join(p.manager.AddReadyzCheck("images", p.images.door.check), p.manager.AddReadyzCheck("base-images", p.hasBase())); err != nil {
 		return err
 	}
 	return p.manager.Add(everywhere(func(ctx context.Context) error {

@@ -180,7 +180,7 @@ func (s *settings) common() []setting {
 		{"pprof-addr", "IRONFLOW_PPROF_ADDR", "0", "address of the Go profiler's listener; 0 switches it off", text(&s.pprofAddr)},
 		{"machines-in-cluster", "IRONFLOW_MACHINES_IN_CLUSTER", "false", "machines and BMCs resolve names of this Kubernetes cluster and reach its Services, as virtual machines in it do: take published addresses that only the cluster reaches", boolean(&s.machinesInCluster)},
 		{"concurrency", "BMO_CONCURRENCY", "0", "hosts worked on at once; 0 for 100", number(&s.hosts.concurrency)},
-		{"host-series", "IRONFLOW_HOST_SERIES", "false", "metric series per host, where the existing operator has them", boolean(&s.hosts.series)},
+		{"host-series", "IRONFLOW_HOST_SERIES", "false", "metric series per host, where baremetal-operator has them", boolean(&s.hosts.series)},
 		{"hostclaims", "IRONFLOW_HOSTCLAIMS", "false", "give hosts to HostClaims, as HostDeployPolicies allow", boolean(&s.hosts.claims)},
 		{"limit-hosts", "IRONFLOW_LIMIT_HOSTS", "0", "hosts that may be inspected, cleaned or deployed at once; 0 for any number", number(&s.hosts.limits.Total)},
 		{"limit-network-boot", "PROVISIONING_LIMIT", "20", "the same of hosts that boot over the network, not by virtual media", number(&s.hosts.limits.Network)},
@@ -281,6 +281,7 @@ func (s *settings) liveImages() []setting {
 // addSettings gives the command a flag per row. The command refuses an environment
 // that it cannot read.
 func addSettings(cmd *cobra.Command, table []setting) {
+	cmd.Flags().SortFlags = false // in the order of the documentation, where what belongs together is together
 	bad := bind(cmd.Flags(), table)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return bad.of(cmd.Flags()) }
 }

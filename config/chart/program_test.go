@@ -55,6 +55,8 @@ func TestTheProgramRunsWithItsRights(t *testing.T) {
 				c.Expect(c.finalizers("rack-c")).To(BeEmpty(), "a host of somebody else")
 			}
 			c.Expect(p.String()).NotTo(ContainSubstring("forbidden"))
+			// It says so itself: the chart gives all rights that the program asks for at its start.
+			c.Eventually(p.String).WithTimeout(ready).Should(MatchRegexp(`"msg":"in order"[^\n]*"check":"rights"`), p.String)
 		})
 	}
 }

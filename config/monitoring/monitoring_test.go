@@ -81,7 +81,7 @@ func metrics(g *WithT) map[string][]string {
 		labels := strings.Split(m[3], ", ")
 		if m[2] == "histogram" {
 			for _, suffix := range []string{"_bucket", "_sum", "_count"} {
-				all[m[1]+suffix] = append(labels, "le")
+				all[m[1]+suffix] = slices.Concat(labels, []string{"le"})
 			}
 			continue
 		}
@@ -107,7 +107,7 @@ func inOrder(g *WithT, known map[string][]string, expr, where string) {
 		labels = append(labels, known[name]...)
 	}
 	for _, by := range grouping.FindAllStringSubmatch(expr, -1) {
-		for _, label := range strings.Split(by[1], ", ") {
+		for label := range strings.SplitSeq(by[1], ", ") {
 			g.Expect(labels).To(ContainElement(label), where)
 		}
 	}

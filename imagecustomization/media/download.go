@@ -69,7 +69,7 @@ var errPermanent = errors.New("not worth another attempt")
 // name only when it is whole. fetched tells that it was downloaded, and not there
 // already.
 func (d *Downloader) Fetch(ctx context.Context, r Remote) (path string, fetched bool, err error) {
-	file, err := r.fileName()
+	file, err := r.FileName()
 	if err != nil {
 		return "", false, err
 	}
@@ -116,7 +116,8 @@ func (d *Downloader) download(ctx context.Context, r Remote, file, target string
 
 func (d *Downloader) known(path, sha256 string) bool { return d.Known != nil && d.Known(path, sha256) }
 
-func (r Remote) fileName() (string, error) {
+// FileName is the name in the directory; an error says what the entry lacks.
+func (r Remote) FileName() (string, error) {
 	u, err := url.Parse(r.URL)
 	if err != nil || u.Host == "" {
 		return "", fmt.Errorf("base image %q is not a URL", redacted(r.URL))

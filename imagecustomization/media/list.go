@@ -44,7 +44,7 @@ func ReadList(file string) (List, error) {
 	var problems []error
 	names := map[string]bool{}
 	for i, image := range l.Images {
-		name, err := image.fileName()
+		name, err := image.FileName()
 		if err == nil && image.Architecture != "" && !slices.Contains(Architectures(), NormalArch(image.Architecture)) {
 			err = fmt.Errorf("architecture %q is none of %v", image.Architecture, Architectures())
 		}
@@ -62,8 +62,8 @@ func ReadList(file string) (List, error) {
 	return l, nil
 }
 
-// downloader returns what fetches the list's media into dir.
-func (l List) downloader(dir string) (*Downloader, error) {
+// Downloader returns what fetches the list's media into dir.
+func (l List) Downloader(dir string) (*Downloader, error) {
 	d := &Downloader{Dir: dir, Header: http.Header{}}
 	for k, v := range l.Headers {
 		d.Header.Set(k, v)

@@ -38,7 +38,7 @@ func (m *Mirror) Sync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	downloader, err := list.downloader(m.Dir)
+	downloader, err := list.Downloader(m.Dir)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (m *Mirror) Sync(ctx context.Context) error {
 	}
 	described := map[string]Description{}
 	for _, image := range list.Images {
-		name, err := image.fileName()
+		name, err := image.FileName()
 		if err != nil {
 			return err
 		}

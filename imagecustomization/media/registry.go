@@ -277,7 +277,7 @@ func (r *Registry) inventory() string {
 		parts = append(parts, fmt.Sprintf("%s (unusable: %v)", filepath.Base(p), bad.err))
 	}
 	if len(parts) == 0 {
-		return "nothing in " + r.path
+		return "nothing in " + r.path + ": put a live ISO there, or download one by `ironflow media fetch`"
 	}
 	slices.Sort(parts)
 	return strings.Join(parts, ", ")

@@ -6,7 +6,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// promise is something that users of the existing operator have, or that Ironflow
+// promise is something that users of baremetal-operator have, or that Ironflow
 // was asked for, and the row of docs/features.md that answers for it: among those
 // that tests show, or among those that are left out.
 type promise struct{ what, row string }
@@ -29,7 +29,7 @@ var checklist = []promise{
 	{"the lifetime of what is known of Ironic", "`IRONIC_CLIENT_CACHE_TTL`"},
 
 	// The program.
-	{"variables of the environment", "the environment of the existing operator"},
+	{"variables of the environment", "the environment of baremetal-operator"},
 	{"several replicas", "leader election: one replica works, the next takes over at once"},
 	{"a part of the namespaces", "some namespaces, or all"},
 	{"installed by helm", "a Helm chart, installed on a real API server for each way in; values that contradict each other are refused ([install.md](install.md))"},
@@ -246,7 +246,7 @@ var checklist = []promise{
 	{"pauses between attempts", "back-off, spread, fixed over a restart"},
 	{"conditions", "the six upstream conditions, and Stalled"},
 	{"events", "every event and every cause of an error is documented"},
-	{"who says an event, and about whom", "events: source of the existing operator, related to the consumer"},
+	{"who says an event, and about whom", "events: source of baremetal-operator, related to the consumer"},
 	{"the history of a host", "start and end of operations in the status"},
 	{"tools that wait for resources", "kstatus: Current, Failed, InProgress"},
 	{"progress", "Progressing says since when, without a clock that makes writes"},
@@ -270,11 +270,11 @@ var checklist = []promise{
 	{"mistakes that are refused", "rules in CEL for every kind, on a real API server"},
 
 	// Taking over, and large fleets.
-	{"a fleet that is taken over", "a fleet of the existing operator in every state: status writes only, nothing in Ironic"},
+	{"a fleet that is taken over", "a fleet of baremetal-operator in every state: status writes only, nothing in Ironic"},
 	{"a look before it is", "the check before (`ironflow migrate`)"},
-	{"settings that do nothing", "the check knows the Ironic of the existing operator, and names settings without effect"},
+	{"settings that do nothing", "the check knows the Ironic of baremetal-operator, and names settings without effect"},
 	{"states that are no more", "states of old releases (`match profile`, `ready`)"},
-	{"two operators", "waiting for the existing operator's lease"},
+	{"two operators", "waiting for baremetal-operator's lease"},
 	{"capacity", "limits on hosts at work: all, network boot, per Ironic, per failure domain, in turn"},
 	{"hosts that wait", "a host that waits for its turn says so and is woken"},
 	{"more than one Ironic", "several Ironics, assigned once, written before the node"},

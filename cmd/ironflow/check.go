@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/ironflow/ironflow/controllers/selfcheck"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+const checkLong = `Looks at what Ironflow needs around it, and says what is wrong and what to do: the Kubernetes API with its rights and
+definitions, whether baremetal-operator still runs, Ironic, base images, the image of ironic-python-agent, published
+addresses, certificates, the data folder and the clock. Nothing is written.
+
+It takes the flags and environment variables of "ironflow run", or with --controllers those of "ironflow controllers". In
+a pod of Ironflow it therefore needs no flags: kubectl -n ironflow-system exec deployment/ironflow -- /ironflow check
+
+Exit codes: 0 all in order; 1 the question was wrong; 2 warnings; 3 something has to be mended.`
+
+// checkOptions are what the command can be told besides the settings.
+type checkOptions struct {
+	output      string
+	skip        string
+	controllers bool
+	timeout     time.Duration
+}
+
+// newCheckCommand looks at what is around Ironflow.
+func newCheckCommand() *cobra.Command {
+	var s settings
+	var o checkOptions
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Look at what Ironflow needs around it: tell what is wrong and what to do; writes nothing",
+		Long:  checkLong,
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return runCheck(cmd.Context(), s, o, cmd.OutOrStdout()) },
+	}
+	addSettings(cmd, slices.Concat(s.table(), s.liveImages()))
+	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
+	cmd.Flags().StringVar(&o.skip, "skip", "", "comma-separated names of checks that are left out, such as reachable")
+	cmd.Flags().BoolVar(&o.controllers, "controllers", false, "look at what `ironflow controllers` needs, which has no hub and no image server")
+	cmd.Flags().DurationVar(&o.timeout, "timeout", time.Minute, "limit of the whole check")
+	return cmd
+}
+
+// runCheck asks all checks and prints what they found.
+func runCheck(ctx context.Context, s settings, o checkOptions, out io.Writer) error {
+	if o.output != "text" && o.output != "json" {
+		return fmt.Errorf("--output %q is neither text nor json", o.output)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, fmt.Errorf("the check took longer than %s: raise --timeout", o.timeout))
+	defer cancel()
+	ctrl.SetLogger(logr.Discard())
+	checks := s.allChecks(ctx, !o.controllers)
+	skipped := listOf(o.skip)
+	for _, name := range skipped {
+		if !slices.ContainsFunc(checks, func(c selfcheck.Check) bool { return c.Name == name }) {
+			return fmt.Errorf("--skip: there is no check %q", name)
+		}
+	}
+	checks = slices.DeleteFunc(checks, func(c selfcheck.Check) bool { return slices.Contains(skipped, c.Name) })
+	report := selfcheck.Run(ctx, checks)
+	write := report.Text
+	if o.output == "json" {
+		write = report.JSON
+	}
+	if err := write(out); err != nil {
+		return err
+	}
+	if code := report.ExitCode(); code != selfcheck.ExitOK {
+		return verdictError{code}
+	}
+	return nil
+}
+
+// allChecks are all that can be asked from outside of the running program.
+func (s *settings) allChecks(ctx context.Context, hub bool) []selfcheck.Check {
+	complete := s.complete
+	if !hub {
+		complete = s.completeControllers
+	}
+	var checks []selfcheck.Check
+	if err := complete(); err != nil {
+		checks = append(checks, selfcheck.Say("settings", selfcheck.Error, strings.ReplaceAll(err.Error(), "\n", "; "), "docs/configuration.md"))
+	} else {
+		checks = append(checks, selfcheck.Say("settings", selfcheck.OK, "nothing in them contradicts anything else", ""))
+	}
+	checks = append(checks, s.clusterChecks(hub)...)
+	if s.ironic.endpoint != "" || s.ironic.endpoints != "" {
+		checks = append(checks, s.ironicCheck(ctx))
+	}
+	checks = append(checks, s.certificateCheck())
+	if !hub {
+		return checks
+	}
+	published := s.published()
+	return append(checks,
+		selfcheck.DataFolder(s.dataDir),
+		selfcheck.Media(func(ctx context.Context) (selfcheck.BaseImages, error) { return s.lookAtMedia(ctx) }),
+		selfcheck.AgentImage(s.ipa.agentImage),
+		selfcheck.Loopback(published),
+		selfcheck.Answers(published),
+	)
+}
+
+// clusterChecks ask the API server.
+func (s *settings) clusterChecks(hub bool) []selfcheck.Check {
+	config, err := clusterConfig(s.kubeconfig)
+	if err != nil {
+		return []selfcheck.Check{selfcheck.Say("kubernetes", selfcheck.Error, "no cluster to talk to: "+err.Error(), "set --kubeconfig or KUBECONFIG")}
+	}
+	config.QPS = -1
+	asked, err := s.askCluster(config, hub, true)
+	if err != nil {
+		asked = []selfcheck.Check{selfcheck.Say("definitions", selfcheck.Error, err.Error(), "see the check kubernetes")}
+	}
+	return append(selfcheck.Kubernetes(config, time.Now), asked...)
+}
+
+// ironicCheck asks each Ironic by a gateway of its own.
+func (s *settings) ironicCheck(ctx context.Context) selfcheck.Check {
+	configs, err := s.ironic.configs()
+	var list []selfcheck.Ironic
+	for _, c := range configs {
+		gateway, problem := ironic.New(ctx, c)
+		if err = errors.Join(err, problem); problem == nil {
+			list = append(list, gateway)
+		}
+	}
+	if err != nil {
+		return selfcheck.Say("ironic", selfcheck.Error, err.Error(), "docs/ironic.md")
+	}
+	return selfcheck.Ironics(list)
+}
+
+// features are what runs here.
+func (s *settings) features(hub bool) selfcheck.Features {
+	return selfcheck.Features{Hub: hub, BMCs: s.bmcs.on, Claims: s.hosts.claims}
+}

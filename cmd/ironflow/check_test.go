@@ -1,0 +1,187 @@
+package main
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/config"
+	"github.com/ironflow/ironflow/controllers/selfcheck"
+	"github.com/ironflow/ironflow/hub/pki"
+	"github.com/ironflow/ironflow/test/media"
+)
+
+// stand is a site that is in order, on a real API server: what `ironflow check` is told of it.
+type stand struct {
+	*fleet
+	dir  string
+	args map[string]string
+}
+
+func newStand(t *testing.T) *stand {
+	t.Helper()
+	s := &stand{fleet: newFleet(t), dir: t.TempDir()}
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(server.Close)
+	s.Expect(os.MkdirAll(filepath.Join(s.dir, "images"), 0o755)).To(Succeed())
+	s.Expect(media.WriteFile(filepath.Join(s.dir, "images", "live.x86_64.iso"), media.Options{RootfsBytes: 1 << 20})).To(Succeed())
+	s.Expect(os.MkdirAll(filepath.Join(s.dir, "data"), 0o700)).To(Succeed())
+	s.args = map[string]string{
+		"kubeconfig": s.kubeconfig(), "ironic-endpoint": s.url, "base-image": filepath.Join(s.dir, "images"), "data-dir": filepath.Join(s.dir, "data"),
+		"hub-publish-url": server.URL, "images-publish-url": server.URL, "ironic-agent-image": "registry.example/ironic-python-agent:v1",
+		"skip": "addresses", // the test's server is on this machine
+	}
+	return s
+}
+
+// check runs the command, and returns what it prints and its exit code.
+func (s *stand) check(change map[string]string) (string, int) {
+	s.t.Helper()
+	var args []string
+	for _, from := range []map[string]string{s.args, change} {
+		for flag, value := range from {
+			args = append(args, "--"+flag+"="+value)
+		}
+	}
+	var out strings.Builder
+	c := newCommand()
+	c.SetArgs(append([]string{"check"}, args...))
+	c.SetOut(&out)
+	err := c.ExecuteContext(s.t.Context())
+	if v, ok := errors.AsType[verdictError](err); ok {
+		return out.String(), v.ExitCode()
+	}
+	s.Expect(err).NotTo(HaveOccurred())
+	return out.String(), 0
+}
+
+// planted is a fault of a site, and the line by which a person is told.
+type planted struct {
+	plant func(*stand) map[string]string
+	want  string
+}
+
+func change(flag, value string) func(*stand) map[string]string {
+	return func(*stand) map[string]string { return map[string]string{flag: value} }
+}
+
+var plants = map[string]planted{
+	"no cluster":          {change("kubeconfig", "/nowhere/kubeconfig"), "error    kubernetes"},
+	"no rights":           {(*stand).stranger, "error    rights"},
+	"no Ironic":           {change("ironic-endpoint", "http://127.0.0.1:1"), "error    ironic"},
+	"an empty folder":     {(*stand).emptyFolder, "error    base images   there is none in"},
+	"half a base image":   {(*stand).halfAnImage, "error    base images   broken.iso cannot be used"},
+	"an agent image":      {change("ironic-agent-image", "ipa:latest"), "error    agent image   \"ipa:latest\" is no full image reference"},
+	"nobody answers":      {change("images-publish-url", "http://127.0.0.1:1"), "error    reachable     --images-publish-url http://127.0.0.1:1"},
+	"an old certificate":  {(*stand).oldCertificate, "error    certificates  the certificate of metrics"},
+	"no data folder":      {change("data-dir", "/nowhere"), "error    data folder   /nowhere"},
+	"the cluster's names": {change("hub-publish-url", "https://ironflow.ironflow-system.svc:8090"), "error    settings      --hub-publish-url"},
+	"baremetal-operator":  {(*stand).otherOperator, "error    other operator default/bmo-0 holds the lease"},
+	"a lost definition":   {(*stand).loseDefinition, "error    definitions   the API server does not serve ClusterImageSet of hive.openshift.io/v1"},
+}
+
+// TestCheck runs `ironflow check` on a real API server: all is in order, and then one fault after the other.
+func TestCheck(t *testing.T) {
+	s := newStand(t)
+	out, code := s.check(nil)
+	s.Expect(code).To(BeZero(), out)
+	s.Expect(out).To(ContainSubstring("0 warnings, 0 errors"))
+	for name, p := range plants {
+		if name == "a lost definition" || name == "baremetal-operator" {
+			continue // they change the cluster: last
+		}
+		s.faulty(t, name, p)
+	}
+	s.faulty(t, "baremetal-operator", plants["baremetal-operator"])
+	s.faulty(t, "a lost definition", plants["a lost definition"])
+}
+
+func (s *stand) faulty(t *testing.T, name string, p planted) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		g := NewWithT(t)
+		out, code := s.check(p.plant(s))
+		g.Expect(code).To(Equal(selfcheck.ExitErrors), out)
+		g.Expect(out).To(And(ContainSubstring(p.want), ContainSubstring("next: ")))
+	})
+}
+
+// TestKindsOfTheSchemeAreTheDefinitions: what the program asks for is what it comes with.
+func TestKindsOfTheSchemeAreTheDefinitions(t *testing.T) {
+	g := NewWithT(t)
+	definitions, err := config.CRDs()
+	g.Expect(err).NotTo(HaveOccurred())
+	var want []schema.GroupVersionKind
+	for _, d := range definitions {
+		want = append(want, schema.GroupVersionKind{Group: d.Spec.Group, Version: d.Spec.Versions[0].Name, Kind: d.Spec.Names.Kind})
+	}
+	scheme, err := newScheme()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(selfcheck.Wanted(scheme)).To(ConsistOf(want))
+}
+
+// TestCheckRefusesQuestions that mean nothing.
+func TestCheckRefusesQuestions(t *testing.T) {
+	for want, args := range map[string][]string{
+		"neither text nor json":      {"check", "-o", "yaml"},
+		`there is no check "nosuch"`: {"check", "--skip", "nosuch"},
+	} {
+		c := newCommand()
+		c.SetArgs(args)
+		NewWithT(t).Expect(c.ExecuteContext(t.Context())).To(MatchError(ContainSubstring(want)))
+	}
+}
+
+// stranger is a user without any right.
+func (s *stand) stranger() map[string]string {
+	access, err := s.plane.ConfigFor("stranger", "system:authenticated")
+	s.Expect(err).NotTo(HaveOccurred())
+	return map[string]string{"kubeconfig": writeKubeconfig(s.WithT, s.t.TempDir(), access)}
+}
+
+func (s *stand) emptyFolder() map[string]string {
+	return map[string]string{"base-image": s.t.TempDir()}
+}
+
+func (s *stand) halfAnImage() map[string]string {
+	dir := s.t.TempDir()
+	s.Expect(os.WriteFile(filepath.Join(dir, "broken.iso"), make([]byte, 4096), 0o600)).To(Succeed())
+	return map[string]string{"base-image": dir}
+}
+
+func (s *stand) oldCertificate() map[string]string {
+	dir := s.t.TempDir()
+	_, err := pki.Ensure(dir, []string{"localhost"}, time.Now().AddDate(-2, 0, 0))
+	s.Expect(err).NotTo(HaveOccurred())
+	return map[string]string{"metrics-cert-dir": dir}
+}
+
+func (s *stand) otherOperator() map[string]string {
+	holder, seconds, now := "bmo-0", int32(3600), metav1.NowMicro()
+	s.Expect(s.kube.Create(s.t.Context(), &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: names.ExistingLease},
+		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, RenewTime: &now},
+	})).To(Succeed())
+	return nil
+}
+
+func (s *stand) loseDefinition() map[string]string {
+	kube, err := clientFor(s.plane.Config())
+	s.Expect(err).NotTo(HaveOccurred())
+	lost := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "clusterimagesets.hive.openshift.io"}}
+	s.Expect(kube.Delete(s.t.Context(), lost)).To(Succeed())
+	s.Eventually(func() string { out, _ := s.check(nil); return out }, patience, time.Second).Should(ContainSubstring("does not serve"))
+	return nil
+}

@@ -1,0 +1,305 @@
+package selfcheck_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/config"
+	"github.com/ironflow/ironflow/controllers/selfcheck"
+	"github.com/ironflow/ironflow/hub/pki"
+)
+
+// world is what is around Ironflow, in order unless a case breaks it.
+type world struct {
+	*WithT
+	t *testing.T
+
+	// What the API server says: its version, how far its clock is behind ours, rights that it
+	// refuses and definitions that it has.
+	minor       string
+	behind      time.Duration
+	refused     map[string]bool
+	definitions []*apiextensionsv1.CustomResourceDefinition
+	lease       *coordinationv1.Lease
+	away        bool
+
+	ironics   []selfcheck.Ironic
+	base      selfcheck.BaseImages
+	files     []selfcheck.CertificateFile
+	data      string
+	agent     string
+	published []selfcheck.Published
+	features  selfcheck.Features
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{WithT: NewWithT(t), t: t, minor: "34+", refused: map[string]bool{}, data: t.TempDir(), agent: "registry.example/ironic-python-agent:v1", features: selfcheck.Features{Hub: true, BMCs: true, Claims: true}}
+	var err error
+	w.definitions, err = config.CRDs()
+	w.Expect(err).NotTo(HaveOccurred())
+	w.ironics = []selfcheck.Ironic{ironic{}}
+	w.base = selfcheck.BaseImages{Place: "/images", Usable: []string{"x86_64 42.1"}}
+	w.files = []selfcheck.CertificateFile{w.certificate(time.Now())}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/health" {
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	w.published = []selfcheck.Published{{Flag: "hub-publish-url", Whom: "machines reach the hub", URL: server.URL}}
+	return w
+}
+
+// certificate is one that was made at that time, for a year.
+func (w *world) certificate(at time.Time) selfcheck.CertificateFile {
+	files, err := pki.Ensure(w.t.TempDir(), []string{"localhost"}, at)
+	w.Expect(err).NotTo(HaveOccurred())
+	return selfcheck.CertificateFile{What: "the hub's certificate", Cert: files.Cert, Key: files.Key}
+}
+
+// ServeHTTP is the API server.
+func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	out.Header().Set("Date", time.Now().Add(-w.behind).UTC().Format(http.TimeFormat))
+	out.Header().Set("Content-Type", "application/json")
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	var answer any
+	switch {
+	case r.URL.Path == "/version":
+		answer = map[string]string{"major": "1", "minor": w.minor, "gitVersion": "v1." + w.minor}
+	case strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
+		review := &authorizationv1.SelfSubjectAccessReview{}
+		if err := json.NewDecoder(r.Body).Decode(review); err != nil {
+			http.Error(out, err.Error(), http.StatusBadRequest)
+			return
+		}
+		a := review.Spec.ResourceAttributes
+		review.Status.Allowed = !w.refused[a.Verb+" "+a.Resource]
+		answer = review
+	case len(parts) == 3 && parts[0] == "apis":
+		list := &metav1.APIResourceList{GroupVersion: parts[1] + "/" + parts[2]}
+		for _, d := range w.definitions {
+			if d.Spec.Group == parts[1] && d.Spec.Versions[0].Name == parts[2] {
+				list.APIResources = append(list.APIResources, metav1.APIResource{Name: d.Spec.Names.Plural, Kind: d.Spec.Names.Kind})
+			}
+		}
+		answer = list
+	default:
+		http.NotFound(out, r)
+		return
+	}
+	_ = json.NewEncoder(out).Encode(answer) // the reader may have gone
+}
+
+// run asks all checks.
+func (w *world) run() selfcheck.Report {
+	w.t.Helper()
+	server := httptest.NewServer(w)
+	defer server.Close()
+	access := &rest.Config{Host: server.URL, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json"}}
+	if w.away {
+		access.Host = "http://127.0.0.1:1"
+	}
+	scheme := runtime.NewScheme()
+	w.Expect(errors.Join(coordinationv1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme))).To(Succeed())
+	var objects []client.Object
+	for _, d := range w.definitions {
+		objects = append(objects, d)
+	}
+	if w.lease != nil {
+		objects = append(objects, w.lease)
+	}
+	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
+	rules, err := config.Rules()
+	w.Expect(err).NotTo(HaveOccurred())
+	all, err := config.CRDs()
+	w.Expect(err).NotTo(HaveOccurred())
+	return selfcheck.Run(w.t.Context(), append(selfcheck.Kubernetes(access, time.Now),
+		selfcheck.Rights(access, w.features.Needed(rules), nil), selfcheck.Kinds(access, reader, kindsOf(all), w.features), selfcheck.OtherOperator(reader, time.Now),
+		selfcheck.Ironics(w.ironics), selfcheck.Media(func(context.Context) (selfcheck.BaseImages, error) { return w.base, nil }),
+		selfcheck.Certificates(w.files, time.Now), selfcheck.DataFolder(w.data), selfcheck.AgentImage(w.agent), selfcheck.Answers(w.published),
+	))
+}
+
+// kindsOf are the kinds of definitions.
+func kindsOf(definitions []*apiextensionsv1.CustomResourceDefinition) (kinds []schema.GroupVersionKind) {
+	for _, d := range definitions {
+		kinds = append(kinds, schema.GroupVersionKind{Group: d.Spec.Group, Version: d.Spec.Versions[0].Name, Kind: d.Spec.Names.Kind})
+	}
+	return kinds
+}
+
+// ironic is one that answers, unless it has an error.
+type ironic struct {
+	err error
+}
+
+func (ironic) Name() string                  { return "site-a" }
+func (ironic) URL() string                   { return "https://ironic.example:6385/v1/" }
+func (ironic) APIVersion() string            { return "1.110" }
+func (i ironic) Ready(context.Context) error { return i.err }
+
+func TestAllIsInOrder(t *testing.T) {
+	w := newWorld(t)
+	report := w.run()
+	w.Expect(report.Worst()).To(Equal(selfcheck.OK), "%v", report)
+	w.Expect(report.ExitCode()).To(Equal(selfcheck.ExitOK))
+	var out strings.Builder
+	w.Expect(report.Text(&out)).To(Succeed())
+	w.Expect(out.String()).To(And(ContainSubstring("site-a (https://ironic.example:6385/v1/) answers, API 1.110"), ContainSubstring("x86_64 42.1 in /images"), HaveSuffix("11 in order, 0 warnings, 0 errors\n")))
+}
+
+// fault is one thing that is wrong, and how a person is told.
+type fault struct {
+	plant func(*world)
+	check string
+	level selfcheck.Level
+	text  string
+	next  string
+}
+
+var faults = map[string]fault{
+	"the API server is away":         {func(w *world) { w.away = true }, "kubernetes", selfcheck.Error, "the API server at http://127.0.0.1:1 does not answer", "KUBECONFIG"},
+	"an API server that is too old":  {func(w *world) { w.minor = "29" }, "kubernetes", selfcheck.Error, "1.30 is needed", "upgrade the cluster"},
+	"a clock that is fast":           {func(w *world) { w.behind = time.Hour }, "clock", selfcheck.Error, "this clock is 1h0m", "time server"},
+	"a clock that is a little slow":  {func(w *world) { w.behind = -30 * time.Second }, "clock", selfcheck.Warning, "behind the API server's", "time server"},
+	"a right that is missing":        {func(w *world) { w.refused["patch baremetalhosts"] = true }, "rights", selfcheck.Error, "patch baremetalhosts.metal3.io", "config/rbac"},
+	"a definition that is missing":   {func(w *world) { w.lose("baremetalhosts.metal3.io") }, "definitions", selfcheck.Error, "does not serve BareMetalHost of metal3.io/v1alpha1", "ironflow crds --apply"},
+	"a definition that is older":     {func(w *world) { w.age("baremetalhosts.metal3.io", "status") }, "definitions", selfcheck.Warning, "baremetalhosts.metal3.io is older than Ironflow's, it lacks status", "ironflow crds --apply"},
+	"baremetal-operator that runs":   {func(w *world) { w.lease = lease() }, "other operator", selfcheck.Error, "metal3/bmo-0 holds the lease of baremetal-operator", "docs/migrate.md"},
+	"an Ironic that is away":         {func(w *world) { w.ironics = append(w.ironics, ironic{errors.New("connection refused")}) }, "ironic", selfcheck.Error, "connection refused", "--ironic-endpoint"},
+	"no base image":                  {func(w *world) { w.base.Usable = nil }, "base images", selfcheck.Error, "there is none in /images, so no host gets a live image", "ironflow media fetch"},
+	"base images on their way":       {func(w *world) { w.base.Usable, w.base.List = nil, "/etc/list.yaml" }, "base images", selfcheck.Warning, "those of /etc/list.yaml are downloaded", "ironflow media list"},
+	"a broken base image":            {func(w *world) { w.base.Broken = map[string]error{"/images/b.iso": errors.New("cut")} }, "base images", selfcheck.Error, "b.iso cannot be used: cut", "whole file"},
+	"no agent image":                 {func(w *world) { w.agent = "" }, "agent image", selfcheck.Warning, "no container image of ironic-python-agent", "--ironic-agent-image"},
+	"an agent image without a place": {func(w *world) { w.agent = "ipa:latest" }, "agent image", selfcheck.Error, "no full image reference", "registry.example"},
+	"nobody at a published address":  {func(w *world) { w.published[0].URL = "http://127.0.0.1:1" }, "reachable", selfcheck.Error, "--hub-publish-url http://127.0.0.1:1: from here, nobody of Ironflow answers", "firewalls"},
+	"somebody else at an address":    {func(w *world) { w.published[0].URL += "/elsewhere" }, "reachable", selfcheck.Error, "404", "ingress"},
+	"a certificate that has run out": {func(w *world) { w.files = append(w.files, w.certificate(time.Now().AddDate(-2, 0, 0))) }, "certificates", selfcheck.Error, "was valid until", "renew"},
+	"a certificate that will":        {func(w *world) { w.files = append(w.files, w.certificate(time.Now().AddDate(0, 0, -360))) }, "certificates", selfcheck.Warning, "is valid until", "renew"},
+	"a CA that is none":              {func(w *world) { w.files = append(w.files, w.text("no certificate")) }, "certificates", selfcheck.Error, "holds no certificate in PEM", "PEM"},
+	"a data folder that is none":     {func(w *world) { w.data = w.text("x").Cert }, "data folder", selfcheck.Error, "is no folder", "65532"},
+	"no data folder":                 {func(w *world) { w.data = "/nowhere/data" }, "data folder", selfcheck.Error, "no such file", "--data-dir"},
+}
+
+// TestFaultsAreNamed plants one fault after the other: each is named, with what to do, and nothing else is wrong.
+func TestFaultsAreNamed(t *testing.T) {
+	for name, f := range faults {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			f.plant(w)
+			report := w.run()
+			w.Expect(report.Worst()).To(Equal(f.level))
+			var named []selfcheck.Finding
+			for _, found := range report {
+				if found.Level != selfcheck.OK && (!w.away || found.Check == f.check) {
+					named = append(named, found)
+				}
+			}
+			w.Expect(named).To(HaveLen(1))
+			w.Expect(named[0]).To(And(HaveField("Check", f.check), HaveField("Level", f.level), HaveField("Text", ContainSubstring(f.text)), HaveField("Next", ContainSubstring(f.next))))
+		})
+	}
+}
+
+// lose takes a definition away.
+func (w *world) lose(name string) {
+	var left []*apiextensionsv1.CustomResourceDefinition
+	for _, d := range w.definitions {
+		if d.Name != name {
+			left = append(left, d)
+		}
+	}
+	w.definitions = left
+}
+
+// age takes a field out of a definition.
+func (w *world) age(name, field string) {
+	for _, d := range w.definitions {
+		if d.Name == name {
+			delete(d.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties, field)
+		}
+	}
+}
+
+func (w *world) text(content string) selfcheck.CertificateFile {
+	file := filepath.Join(w.t.TempDir(), "ca.crt")
+	w.Expect(os.WriteFile(file, []byte(content), 0o600)).To(Succeed())
+	return selfcheck.CertificateFile{What: "the CA of BMCs", Cert: file}
+}
+
+func lease() *coordinationv1.Lease {
+	holder, seconds, now := "bmo-0", int32(3600), metav1.NowMicro()
+	return &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "metal3", Name: names.ExistingLease},
+		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, RenewTime: &now},
+	}
+}
+
+// TestRightsOfFeatures: who runs the controllers alone needs no right on the hub's kinds.
+func TestRightsOfFeatures(t *testing.T) {
+	g := NewWithT(t)
+	rules, err := config.Rules()
+	g.Expect(err).NotTo(HaveOccurred())
+	groups := func(f selfcheck.Features) (groups, resources []string) {
+		for _, r := range f.Needed(rules) {
+			groups, resources = append(groups, r.APIGroups...), append(resources, r.Resources...)
+		}
+		return groups, resources
+	}
+	alone, kinds := groups(selfcheck.Features{})
+	g.Expect(alone).To(ContainElement("metal3.io"))
+	g.Expect(alone).NotTo(ContainElements("agent-install.openshift.io"))
+	g.Expect(alone).NotTo(ContainElement("ironflow.io"))
+	g.Expect(kinds).NotTo(ContainElement("hostclaims"))
+	all, kinds := groups(selfcheck.Features{Hub: true, BMCs: true, Claims: true})
+	g.Expect(all).To(ContainElements("agent-install.openshift.io", "hive.openshift.io", "ironflow.io"))
+	g.Expect(kinds).To(ContainElement("hostclaims"))
+	g.Expect(selfcheck.Features{Claims: true}.Needed(rules)).To(ContainElement(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"create"}}))
+}
+
+// TestOnlyNewFindingsAreTold: the log has one line for an Ironic that is away, not one each time.
+func TestOnlyNewFindingsAreTold(t *testing.T) {
+	g := NewWithT(t)
+	away := selfcheck.Finding{Check: "ironic", Level: selfcheck.Error, Text: "away", Next: "look"}
+	back := selfcheck.Finding{Check: "ironic", Level: selfcheck.OK, Text: "answers"}
+	g.Expect(selfcheck.Report{away}.New(nil)).To(HaveLen(1))
+	g.Expect(selfcheck.Report{away}.New(selfcheck.Report{away})).To(BeEmpty())
+	g.Expect(selfcheck.Report{back}.New(selfcheck.Report{away})).To(ConsistOf(back))
+}
+
+// TestLoopback names addresses that only this machine reaches.
+func TestLoopback(t *testing.T) {
+	g := NewWithT(t)
+	report := selfcheck.Run(t.Context(), []selfcheck.Check{selfcheck.Loopback([]selfcheck.Published{
+		{Flag: "hub-publish-url", Whom: "machines reach the hub", URL: "https://127.0.0.1:8090"},
+		{Flag: "images-publish-url", Whom: "BMCs reach live images", URL: "http://192.0.2.1:8080"},
+	})})
+	g.Expect(report).To(HaveLen(1))
+	g.Expect(report[0].Text).To(Equal("--hub-publish-url is https://127.0.0.1:8090, which only this machine reaches"))
+	var out strings.Builder
+	g.Expect(report.JSON(&out)).To(Succeed())
+	g.Expect(out.String()).To(And(ContainSubstring(`"level": "warning"`), ContainSubstring(`"check": "addresses"`)))
+	g.Expect(report.ExitCode()).To(Equal(selfcheck.ExitWarnings))
+}

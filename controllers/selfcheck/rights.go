@@ -1,0 +1,152 @@
+package selfcheck
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	authorization "k8s.io/client-go/kubernetes/typed/authorization/v1"
+)
+
+// Features are what runs, and so what has to be allowed.
+type Features struct {
+	// Hub is the hub with the image server and their kinds; BMCs is asking BMCs; Claims is
+	// giving hosts to HostClaims.
+	Hub, BMCs, Claims bool
+}
+
+// hubGroups are the API groups that only the hub needs.
+var hubGroups = []string{"agent-install.openshift.io", "extensions.hive.openshift.io", "hive.openshift.io"}
+
+// Needed are the rules of the generated role that the features need, as the chart has them.
+func (f Features) Needed(rules []rbacv1.PolicyRule) (needed []rbacv1.PolicyRule) {
+	for _, rule := range rules {
+		group := ""
+		if len(rule.APIGroups) > 0 {
+			group = rule.APIGroups[0]
+		}
+		if !f.Hub && slices.Contains(hubGroups, group) || !f.BMCs && group == "ironflow.io" {
+			continue
+		}
+		rule.Resources = slices.DeleteFunc(slices.Clone(rule.Resources), func(resource string) bool {
+			kind, _, _ := strings.Cut(resource, "/")
+			return !f.Claims && (kind == "hostclaims" || kind == "hostdeploypolicies")
+		})
+		if len(rule.Resources) > 0 {
+			needed = append(needed, rule)
+		}
+	}
+	if f.Claims {
+		needed = append(needed, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"create"}})
+	}
+	return needed
+}
+
+// withoutNamespace are the kinds of the rules that are in no namespace.
+var withoutNamespace = []string{"namespaces", "clusterimagesets", "tokenreviews", "subjectaccessreviews"}
+
+// atOnce is how many questions to the API server are open at the same time.
+const atOnce = 16
+
+// Rights asks the API server whether we may do what the rules say, in the namespaces; in all of
+// them if none is named.
+func Rights(config *rest.Config, rules []rbacv1.PolicyRule, namespaces []string) Check {
+	return Check{"rights", func(ctx context.Context) []Finding {
+		client, err := authorization.NewForConfig(config)
+		if err != nil {
+			return wrong(fmt.Sprintf("cannot ask for rights: %v", err), "see the check kubernetes")
+		}
+		return judgeRights(ctx, client.SelfSubjectAccessReviews(), questions(rules, namespaces))
+	}}
+}
+
+// questions are the rules one by one.
+func questions(rules []rbacv1.PolicyRule, namespaces []string) (all []authorizationv1.ResourceAttributes) {
+	if len(namespaces) == 0 {
+		namespaces = []string{""}
+	}
+	for _, rule := range rules {
+		for _, group := range rule.APIGroups {
+			for _, resource := range rule.Resources {
+				kind, sub, _ := strings.Cut(resource, "/")
+				where := namespaces
+				if slices.Contains(withoutNamespace, kind) {
+					where = []string{""}
+				}
+				for _, verb := range rule.Verbs {
+					for _, namespace := range where {
+						all = append(all, authorizationv1.ResourceAttributes{Group: group, Resource: kind, Subresource: sub, Verb: verb, Namespace: namespace})
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// judgeRights asks each question, and names those that were answered by no.
+func judgeRights(ctx context.Context, reviews authorization.SelfSubjectAccessReviewInterface, all []authorizationv1.ResourceAttributes) []Finding {
+	refused := make([]bool, len(all))
+	problems := make([]error, len(all))
+	open := make(chan struct{}, atOnce)
+	var done sync.WaitGroup
+	for i := range all {
+		done.Go(func() {
+			open <- struct{}{}
+			defer func() { <-open }()
+			review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &all[i]}}
+			answer, err := reviews.Create(ctx, review, metav1.CreateOptions{})
+			if problems[i] = err; err == nil {
+				refused[i] = !answer.Status.Allowed
+			}
+		})
+	}
+	done.Wait()
+	var lacking []string
+	for i, question := range all {
+		if problems[i] != nil {
+			return wrong(fmt.Sprintf("cannot ask for rights: %v", problems[i]), "see the check kubernetes")
+		}
+		if refused[i] {
+			lacking = append(lacking, spell(question))
+		}
+	}
+	if len(lacking) > 0 {
+		return wrong(fmt.Sprintf("%d of %d rights are missing: %s", len(lacking), len(all), some(lacking)),
+			"install the chart with the features that are set here, or apply config/rbac (and config/hostclaims for claims); `ironflow check` asks for who runs it")
+	}
+	return good(fmt.Sprintf("all %d that are needed", len(all)))
+}
+
+// spell names a right, such as "patch baremetalhosts.metal3.io/status in site".
+func spell(q authorizationv1.ResourceAttributes) string {
+	text := q.Verb + " " + q.Resource
+	if q.Group != "" {
+		text += "." + q.Group
+	}
+	if q.Subresource != "" {
+		text += "/" + q.Subresource
+	}
+	if q.Namespace != "" {
+		text += " in " + q.Namespace
+	}
+	return text
+}
+
+// shown is how many names a text lists.
+const shown = 6
+
+// some lists the first few names.
+func some(list []string) string {
+	if len(list) <= shown {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:shown], ", "), len(list)-shown)
+}

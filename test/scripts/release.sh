@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Makes everything of a release into one folder, with checksums.
+#   release.sh HELM FOLDER
+# VERSION  a semantic version with a v in front; ARCHES processors (default amd64 arm64); IMAGE the repository that manifests name
+set -euo pipefail
+helm=$(realpath "${1:?usage: release.sh HELM FOLDER}")
+out=${2:?usage: release.sh HELM FOLDER}
+cd "$(dirname "$0")/../.."
+version=${VERSION:?} arches=${ARCHES:-amd64 arm64} image=${IMAGE:-ghcr.io/ironflow/ironflow} engine=${ENGINE:-buildah}
+[[ $version =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]] || { echo "ironflow: VERSION=$version is no semantic version such as v0.1.0 or v0.1.0-rc.1" >&2; exit 1; }
+rm -rf "$out"
+mkdir -p "$out"
+out=$(realpath "$out")
+time=$(git log -1 --format=%ct 2>/dev/null || echo 0)
+export CGO_ENABLED=0 GOFLAGS=-trimpath GOOS=linux
+
+# pack NAME FOLDER makes an archive that is the same for the same files.
+pack() { tar --sort=name --mtime="@$time" --owner=0 --group=0 --numeric-owner -C "$2" -cf - . | gzip -n > "$out/$1.tar.gz"; }
+
+for arch in $arches; do
+  dir=$(mktemp -d)
+  for program in ironflow ironflow-agent ironflow-agent-based ironflow-cluster ironflow-step kubectl-ironflow; do
+    echo "build $program for linux/$arch"
+    GOARCH=$arch go build -ldflags "-s -w -X github.com/ironflow/ironflow/api/version.release=$version" -o "$dir/$program" "./cmd/$program"
+  done
+  # What each program was made of: every module with its version and checksum.
+  (cd "$dir" && go version -m -- * > "$out/modules-$version-linux-$arch.txt")
+  cp LICENSE README.md "$dir/"
+  pack "ironflow-$version-linux-$arch" "$dir"
+  rm -rf "$dir"
+done
+
+"$helm" package config/chart --destination "$out" --app-version "$version" --version "${version#v}" 2> >(grep -v 'found symbolic link' >&2) >/dev/null
+bash test/scripts/install-yaml.sh "$helm" "$out" --set image.tag="$version" --set image.repository="$image"
+cp config/monitoring/prometheus_rule.yaml config/monitoring/grafana-hosts.json config/monitoring/grafana-service.json CHANGELOG.md "$out/"
+
+if command -v "$engine" >/dev/null && [ "$(id -u)" = 0 ]; then
+  for name in ironflow ironflow-cluster; do
+    ARCHES=$arches OUT=$(mktemp -d) VERSION=$version ENGINE=$engine bash test/scripts/images.sh $name
+    "$engine" manifest push --all --quiet "localhost/$name:$version" "oci-archive:$out/$name-$version-image.tar" >/dev/null
+  done
+else
+  echo "no images: they need $engine and root; 'make images' builds them"
+fi
+
+# What the commits since the last release say, by what they are.
+last=$(git describe --tags --abbrev=0 --match 'v*' "HEAD^" 2>/dev/null || true)
+{
+  echo "# Ironflow $version"
+  for kind in feat:Added fix:Corrected docs:Documentation; do
+    lines=$(git log --no-merges --format=%s ${last:+"$last..HEAD"} | grep -E "^${kind%%:*}(\([^)]*\))?: " | sed -E 's/^[a-z]+(\(([^)]*)\))?: /- \2: /; s/^- : /- /' || true)
+    [ -z "$lines" ] || printf '\n## %s\n\n%s\n' "${kind##*:}" "$lines"
+  done
+} > "$out/NOTES.md"
+(cd "$out" && sha256sum -- * > SHA256SUMS.new && mv SHA256SUMS.new SHA256SUMS)
+echo "wrote $out:"
+ls -1 "$out"
