@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -25,7 +26,11 @@ func main() {
 	log.SetLogger(logr.Discard())
 	if err := newCommand().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "kubectl ironflow:", err)
-		os.Exit(1) //nolint:gocritic // nothing is left to clean up here
+		code := 1
+		if e, ok := errors.AsType[exitError](err); ok {
+			code = e.code
+		}
+		os.Exit(code) //nolint:gocritic // nothing is left to clean up here
 	}
 }
 
@@ -42,6 +47,6 @@ func newCommand() *cobra.Command {
 	c.bind(root.PersistentFlags())
 	get := &cobra.Command{Use: "get", Short: "List resources"}
 	get.AddCommand(newGetHosts(&c))
-	root.AddCommand(get, newDescribe(&c), newKubeconfig(&c), newRetry(&c), newRevokeTokens(&c), newBMC(&c), commands.Version("kubectl ironflow"))
+	root.AddCommand(get, newDescribe(&c), newKubeconfig(&c), retry.command(&c), hold.command(&c), release.command(&c), newWait(&c), newRevokeTokens(&c), newBMC(&c), commands.Version("kubectl ironflow"))
 	return commands.Strict(root)
 }

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"time"
 
-	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -12,26 +14,72 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 )
 
-func newRetry(c *connection) *cobra.Command {
-	return &cobra.Command{
-		Use:   "retry HOST...",
-		Short: "Try again now what failed on these hosts",
-		Args:  cobra.MinimumNArgs(1),
+// hostVerb is a command that sets an annotation of hosts, or takes it away.
+type hostVerb struct {
+	use, short, long string
+	// patch is the merge patch, said what is told of each host.
+	patch func() []byte
+	said  string
+}
+
+// retry, hold and release are the commands of their names.
+var (
+	retry = hostVerb{
+		use: "retry", short: "Try again now what failed on these hosts", said: "trying again",
+		patch: func() []byte { return annotation(names.Retry, time.Now().UTC().Format(time.RFC3339Nano)) },
+	}
+	hold = hostVerb{
+		use: "hold", short: "Stop every automatic action on these hosts, until they are released", said: "on hold",
+		long: "Stops every automatic action on these hosts, until `kubectl ironflow release`. What Ironic is doing goes on to its end, and nothing\n" +
+			"follows it. Machines that run keep running.",
+		patch: func() []byte { return annotation(names.Hold, "") },
+	}
+	release = hostVerb{
+		use: "release", short: "Go on with hosts that are on hold", said: "released",
+		patch: func() []byte { return fmt.Appendf(nil, `{"metadata":{"annotations":{%q:null}}}`, names.Hold) },
+	}
+)
+
+// annotation is a merge patch that sets one.
+func annotation(name, value string) []byte {
+	return fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, name, value)
+}
+
+func (v hostVerb) command(c *connection) *cobra.Command {
+	var selector string
+	cmd := &cobra.Command{
+		Use: v.use + " HOST... | -l LABELS", Short: v.short, Long: v.long,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && selector == "" {
+				return errors.New("name hosts, or choose them by labels with -l")
+			}
 			cl, namespace, err := c.open()
 			if err != nil {
 				return err
 			}
-			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, names.Retry, time.Now().UTC().Format(time.RFC3339Nano))
-			for _, name := range args {
-				host := &metal3v1.BareMetalHost{}
-				host.Namespace, host.Name = namespace, name
-				if err := cl.Patch(cmd.Context(), host, client.RawPatch(types.MergePatchType, patch)); err != nil {
-					return fmt.Errorf("host %s: %w", name, err)
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "host %s: trying again\n", name)
-			}
-			return nil
+			return v.run(cmd.Context(), cl, namespace, selector, args, cmd.OutOrStdout())
 		},
 	}
+	cmd.Flags().StringVarP(&selector, "selector", "l", "", "hosts with these labels, such as rack=a1")
+	return cmd
+}
+
+// run changes each host. What fails does not keep the others away.
+func (v hostVerb) run(ctx context.Context, cl client.Client, namespace, selector string, args []string, out io.Writer) error {
+	hosts, err := selectHosts(ctx, cl, namespace, selector, args)
+	if err != nil {
+		return err
+	}
+	if len(hosts) == 0 {
+		return fmt.Errorf("no host in namespace %s has the labels %s", namespace, selector)
+	}
+	var problems []error
+	for i := range hosts {
+		if err := cl.Patch(ctx, &hosts[i], client.RawPatch(types.MergePatchType, v.patch())); err != nil {
+			problems = append(problems, fmt.Errorf("host %s: %w", hosts[i].Name, err))
+			continue
+		}
+		fmt.Fprintf(out, "host %s: %s\n", hosts[i].Name, v.said)
+	}
+	return errors.Join(problems...)
 }
