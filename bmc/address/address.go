@@ -63,7 +63,7 @@ func Parse(raw string) (*Address, error) {
 	name, transport, suffixed := strings.Cut(u.Scheme, "+")
 	s, known := schemes[name]
 	if !known || suffixed && (s.family != Redfish || transport != "http" && transport != "https") {
-		return nil, fmt.Errorf("Unknown BMC type '%s' for address %s", u.Scheme, u.Redacted()) //nolint:staticcheck // the text users of the existing operator know
+		return nil, fmt.Errorf("Unknown BMC type '%s' for address %s", u.Scheme, u.Redacted()) //nolint:staticcheck // the text users of baremetal-operator know
 	}
 	if err := checkHost(u); err != nil {
 		return nil, err

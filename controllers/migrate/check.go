@@ -24,7 +24,7 @@ type Options struct {
 	// Client reads the fleet. Its scheme must know metal3.io/v1alpha1, apps/v1,
 	// coordination.k8s.io/v1, apiextensions.k8s.io/v1 and agent-install.openshift.io/v1beta1.
 	Client client.WithWatch
-	// Ironic is how to reach the Ironic that the existing operator uses.
+	// Ironic is how to reach the Ironic that baremetal-operator uses.
 	Ironic ironic.Config
 	// Namespaces limits the look at hosts; empty for all.
 	Namespaces []string
@@ -65,7 +65,7 @@ type state struct {
 	gateway *ironic.Gateway
 	report  *Report
 	hosts   []metal3.BareMetalHost
-	// operators are the Deployments of the existing operator, running or not.
+	// operators are the Deployments of baremetal-operator, running or not.
 	operators []appsv1.Deployment
 	nodes     map[string]*ironic.Node // by host key
 	down      bool                    // Ironic does not answer

@@ -50,7 +50,7 @@ import (
 	"github.com/ironflow/ironflow/test/lab/labtest"
 )
 
-// site is a fleet of the existing operator in an API and a simulated Ironic.
+// site is a fleet of baremetal-operator in an API and a simulated Ironic.
 type site struct {
 	*WithT
 	t    *testing.T
@@ -133,7 +133,7 @@ func bmh(name string) *metal3.BareMetalHost {
 }
 
 // TestAFleetOfEveryStateIsReady takes hosts in every situation in which the
-// existing operator may have left them.
+// baremetal-operator may have left them.
 func TestAFleetOfEveryStateIsReady(t *testing.T) {
 	s := newSite(t)
 	r := s.check()
@@ -181,7 +181,7 @@ func TestFindings(t *testing.T) {
 					l.Spec = coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: &now, LeaseDurationSeconds: &seconds}
 				})
 			},
-			check: "operator", want: "note lease fleet/pod-1: the existing operator works", verdict: "ready",
+			check: "operator", want: "note lease fleet/pod-1: baremetal-operator works", verdict: "ready",
 		},
 		"its Deployment runs": {
 			given: func(s *site) {
@@ -386,7 +386,7 @@ func TestAWipeIsABlocker(t *testing.T) {
 	}{
 		"another image": {"provisioned", func(h *metal3.BareMetalHost) { h.Spec.Image.URL = "http://bob:builder@images.test/new" }, []string{
 			"blocker fleet/provisioned: Ironflow would give its machine back, and so wipe it: the spec asks for http://[redacted]@images.test/new, " +
-				"the status says that http://192.0.2.250/images/os.qcow2 is on it: correct the spec, or let the existing operator give it back first",
+				"the status says that http://192.0.2.250/images/os.qcow2 is on it: correct the spec, or let baremetal-operator give it back first",
 		}, migrate.ExitBlocker},
 		"another image, and a node that is told of something else first": {"provisioned", func(h *metal3.BareMetalHost) {
 			h.Spec.Image.URL, h.Spec.AutomatedCleaningMode = "http://images.test/new", metal3.CleaningModeDisabled
@@ -397,11 +397,11 @@ func TestAWipeIsABlocker(t *testing.T) {
 		}, []string{"blocker fleet/provisioned: Ironflow would give its machine back, and so wipe it"}, migrate.ExitBlocker},
 		"nothing any more": {"provisioned", func(h *metal3.BareMetalHost) { h.Spec.Image = nil }, []string{
 			"blocker fleet/provisioned: Ironflow would give its machine back, and so wipe it: the spec asks for nothing, " +
-				"the status says that http://192.0.2.250/images/os.qcow2 is on it: correct the spec, or let the existing operator give it back first",
+				"the status says that http://192.0.2.250/images/os.qcow2 is on it: correct the spec, or let baremetal-operator give it back first",
 		}, migrate.ExitBlocker},
 		"no longer installed by somebody else, and nothing wanted": {"externally-provisioned", func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = false }, []string{
 			"blocker fleet/externally-provisioned: Ironflow would give its machine back, and so wipe it: the spec asks for nothing, " +
-				"the status says that nothing is on it: correct the spec, or let the existing operator give it back first",
+				"the status says that nothing is on it: correct the spec, or let baremetal-operator give it back first",
 		}, migrate.ExitBlocker},
 		"a method beside the image": {"provisioned", method, nil, migrate.ExitReady},
 		"another checksum":          {"provisioned", func(h *metal3.BareMetalHost) { h.Spec.Image.Checksum = "0" }, nil, migrate.ExitReady},

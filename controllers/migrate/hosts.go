@@ -107,7 +107,7 @@ func (s *state) findNode(ctx context.Context, h *metal3.BareMetalHost, row *Host
 		s.found(Warning, row.key(), "its node %s was found by %s, not by the id in its status: make sure that it is this machine", n.UUID, row.FoundBy)
 	}
 	if n.Maintenance && n.Fault == "" {
-		s.found(Warning, row.key(), "its node is in maintenance (%s): Ironflow leaves it alone until somebody takes it out, the existing operator does not", n.MaintenanceReason)
+		s.found(Warning, row.key(), "its node is in maintenance (%s): Ironflow leaves it alone until somebody takes it out, baremetal-operator does not", n.MaintenanceReason)
 	}
 	return nil
 }

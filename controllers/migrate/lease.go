@@ -42,7 +42,7 @@ func WaitForLease(ctx context.Context, c client.Reader, log logr.Logger) error {
 	}
 }
 
-// LeaseHolder returns who holds the existing operator's lease in any namespace,
+// LeaseHolder returns who holds baremetal-operator's lease in any namespace,
 // as "namespace/holder"; empty for nobody.
 func LeaseHolder(ctx context.Context, c client.Reader, now time.Time) (string, error) {
 	var leases coordinationv1.LeaseList

@@ -82,7 +82,7 @@ func checkFields(ctx context.Context, s *state) error {
 	return nil
 }
 
-// feature is something that the existing operator does and Ironflow does not (yet).
+// feature is something that baremetal-operator does and Ironflow does not (yet).
 type feature struct {
 	uses func(*metal3.BareMetalHost) bool
 	text string
@@ -97,7 +97,7 @@ var features = []feature{
 	},
 	{
 		func(h *metal3.BareMetalHost) bool { return len(h.Spec.Taints) > 0 },
-		"spec.taints is not acted on, as with the existing operator",
+		"spec.taints is not acted on, as with baremetal-operator",
 	},
 }
 

@@ -13,10 +13,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// operatorImage marks the Deployment of the existing operator.
+// operatorImage marks the Deployment of baremetal-operator.
 const operatorImage = "baremetal-operator"
 
-// checkOperator looks whether the existing operator still works, and what of it
+// checkOperator looks whether baremetal-operator still works, and what of it
 // is in the way once it does not.
 func checkOperator(ctx context.Context, s *state) error {
 	holder, err := LeaseHolder(ctx, s.options.Client, time.Now())
@@ -25,10 +25,10 @@ func checkOperator(ctx context.Context, s *state) error {
 	}
 	s.report.Operator = holder
 	if holder != "" {
-		s.found(Note, "lease "+holder, "the existing operator works: what is said here holds for this moment; Ironflow waits until the lease is given up")
+		s.found(Note, "lease "+holder, "baremetal-operator works: what is said here holds for this moment; Ironflow waits until the lease is given up")
 	}
 	var deployments appsv1.DeploymentList
-	if err := s.mayList(ctx, &deployments, "make sure yourself that no existing operator runs, also one without leader election"); err != nil {
+	if err := s.mayList(ctx, &deployments, "make sure yourself that no baremetal-operator runs, also one without leader election"); err != nil {
 		return err
 	}
 	for _, d := range deployments.Items {
@@ -37,16 +37,16 @@ func checkOperator(ctx context.Context, s *state) error {
 		}
 		s.operators = append(s.operators, d)
 		if d.Spec.Replicas == nil || *d.Spec.Replicas > 0 {
-			s.found(Note, d.Namespace+"/"+d.Name, "runs the existing operator: before Ironflow is started, kubectl -n %s scale deployment %s --replicas=0", d.Namespace, d.Name)
+			s.found(Note, d.Namespace+"/"+d.Name, "runs baremetal-operator: before Ironflow is started, kubectl -n %s scale deployment %s --replicas=0", d.Namespace, d.Name)
 		}
 	}
 	var webhooks admissionv1.ValidatingWebhookConfigurationList
-	if err := s.mayList(ctx, &webhooks, "make sure yourself that no webhook for metal3.io is left when the existing operator is stopped"); err != nil {
+	if err := s.mayList(ctx, &webhooks, "make sure yourself that no webhook for metal3.io is left when baremetal-operator is stopped"); err != nil {
 		return err
 	}
 	for _, w := range webhooks.Items {
 		if slices.ContainsFunc(w.Webhooks, aboutHosts) {
-			s.found(Note, w.Name, "webhooks of the existing operator, which nobody answers once it is stopped: then kubectl delete validatingwebhookconfiguration %s", w.Name)
+			s.found(Note, w.Name, "webhooks of baremetal-operator, which nobody answers once it is stopped: then kubectl delete validatingwebhookconfiguration %s", w.Name)
 		}
 	}
 	return nil

@@ -31,7 +31,7 @@ func (r *Report) Text(w io.Writer) error {
 		counts = append(counts, fmt.Sprintf("%d %s", r.States[state], state))
 	}
 	table := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintf(table, "existing operator:\t%s\n", orNone(r.Operator, "does not hold its lease"))
+	fmt.Fprintf(table, "baremetal-operator:\t%s\n", orNone(r.Operator, "does not hold its lease"))
 	fmt.Fprintf(table, "Ironic:\t%s\n", orNone(r.IronicVersion, "not reached"))
 	fmt.Fprintf(table, "hosts:\t%d (%s)\n", len(r.Hosts), strings.Join(counts, ", "))
 	if len(r.Hosts) > 0 {

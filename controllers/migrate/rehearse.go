@@ -49,7 +49,7 @@ func checkRehearsal(ctx context.Context, s *state) error {
 		switch after := s.held.status; {
 		case wipes(h, after, row.Writes):
 			s.found(Blocker, row.key(), "Ironflow would give its machine back, and so wipe it: the spec asks for %s, the status says that %s is on it: "+
-				"correct the spec, or let the existing operator give it back first", nodespec.Wanted(h), nodespec.Deployed(h))
+				"correct the spec, or let baremetal-operator give it back first", nodespec.Wanted(h), nodespec.Deployed(h))
 		case len(row.Writes) > 0:
 			s.found(Warning, row.key(), "Ironflow would begin with: %s", strings.Join(row.Writes, "; "))
 		}
@@ -165,7 +165,7 @@ func asked(r *http.Request) string {
 }
 
 // holdsImage reports a write that only puts the host's finalizer on its live image, which
-// the existing operator does not.
+// baremetal-operator does not.
 func holdsImage(obj client.Object, patch client.Patch) bool {
 	if _, ok := obj.(*metal3.PreprovisioningImage); !ok {
 		return false

@@ -60,7 +60,7 @@ func (h *Host) key() string { return h.Namespace + "/" + h.Name }
 type Report struct {
 	// At is when the fleet was looked at.
 	At time.Time `json:"at"`
-	// Operator is who holds the existing operator's lease, empty for nobody.
+	// Operator is who holds baremetal-operator's lease, empty for nobody.
 	Operator string `json:"operator,omitempty"`
 	// IronicVersion is the API version that Ironic and Ironflow agree on.
 	IronicVersion string `json:"ironicVersion,omitempty"`

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// notTaken is a variable of the existing operator that Ironflow does not read.
+// notTaken is a variable of baremetal-operator that Ironflow does not read.
 type notTaken struct {
 	severity Severity
 	text     string
@@ -32,7 +32,7 @@ var variables = map[string]notTaken{
 }
 
 // checkSettings looks for settings that have no effect on Ironflow: those of the
-// existing operator's Deployments, and of the environment that the check runs in.
+// baremetal-operator's Deployments, and of the environment that the check runs in.
 func checkSettings(ctx context.Context, s *state) error {
 	s.report.settings("", s.options.Environment)
 	for i := range s.operators {
@@ -77,7 +77,7 @@ func (s *state) readConfigMap(ctx context.Context, namespace string, ref *corev1
 	case apierrors.IsNotFound(err):
 		return nil
 	case apierrors.IsForbidden(err):
-		s.found(Note, namespace+"/"+ref.Name, "the ConfigMap of the existing operator may not be read: compare its variables with docs/migrate.md yourself")
+		s.found(Note, namespace+"/"+ref.Name, "the ConfigMap of baremetal-operator may not be read: compare its variables with docs/migrate.md yourself")
 		return nil
 	case err != nil:
 		return fmt.Errorf("read ConfigMap %s/%s: %w", namespace, ref.Name, err)

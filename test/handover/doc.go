@@ -1,4 +1,4 @@
-// Package handover holds a fleet as the existing operator leaves it when it is
+// Package handover holds a fleet as baremetal-operator leaves it when it is
 // stopped: one file in testdata per situation, with the stored objects of a host
 // (status, finalizers, annotations and owners as that operator writes them) and
 // the host's node in Ironic. Every provisioning state has a file of its name.

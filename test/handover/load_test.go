@@ -17,7 +17,7 @@ import (
 )
 
 // TestLoad checks that hosts, Secrets and nodes refer to each other as the
-// existing operator has them refer.
+// baremetal-operator has them refer.
 func TestLoad(t *testing.T) {
 	g := NewWithT(t)
 	scheme := runtime.NewScheme()

@@ -101,7 +101,7 @@ func (r *report) printReactions(out io.Writer) error {
 }
 
 // result picks the figures of the last line. CPU seconds are those up to
-// available, as they were measured for the existing operator.
+// available, as they were measured for baremetal-operator.
 func (r *report) result() result {
 	j := result{Hosts: r.hosts}
 	for _, m := range r.stages {
