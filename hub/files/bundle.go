@@ -26,9 +26,10 @@ type Bundle struct {
 
 type bundled struct{ name, inBundle string }
 
-// AllLogs finds the archives of a cluster and its hosts, and gathers the records.
-func (d *Folder) AllLogs(ctx context.Context, clusterID string) (*Bundle, error) {
-	records, at, err := d.records(ctx, clusterID)
+// AllLogs finds the archives of a cluster and its hosts, and gathers the records; the
+// manifests, which may have secrets, only where they are wanted.
+func (d *Folder) AllLogs(ctx context.Context, clusterID string, manifests bool) (*Bundle, error) {
+	records, at, err := d.records(ctx, clusterID, manifests)
 	if err != nil {
 		return nil, err
 	}

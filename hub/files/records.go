@@ -24,9 +24,9 @@ const maxEvents = 10_000
 
 // records are what the hub knows of the cluster, for whoever looks into its logs elsewhere:
 // metadata.json is the cluster with its hosts, without what those have reported;
-// events.json its timeline; and the manifests that its users have added, without
+// events.json its timeline; and, where they are wanted, the manifests that its users have added, without
 // what is in Secrets.
-func (d *Folder) records(ctx context.Context, clusterID string) (out []recorded, at time.Time, err error) {
+func (d *Folder) records(ctx context.Context, clusterID string, withManifests bool) (out []recorded, at time.Time, err error) {
 	var cluster wire.Cluster
 	events := []wire.Event{}
 	err = d.units.View(ctx, func(w *settle.Work) error {
@@ -49,6 +49,9 @@ func (d *Folder) records(ctx context.Context, clusterID string) (out []recorded,
 		}
 		for _, e := range slices.Backward(found) {
 			events = append(events, e.Event)
+		}
+		if !withManifests {
+			return nil
 		}
 		for _, m := range c.Manifests {
 			text, err := w.Manifest(c, m.Folder, m.FileName)

@@ -145,19 +145,32 @@ func TestWhoMayDoWhat(t *testing.T) {
 	}
 	operations, err := protocol.Operations()
 	g.Expect(err).NotTo(HaveOccurred())
+	rows := ask(t, operations, nobody, bearers)
+	pages.Generated{Root: "../..", Page: "hub.md", Package: "./hub/rest", Update: *update}.Hold(t, "access", accessTable(operations, bearers, rows))
+}
+
+// ask tries each operation by each bearer, and returns what it is for them, by operation.
+// It is never for one of nobody.
+func ask(t *testing.T, operations []protocol.Operation, nobody, bearers []bearer) map[string][]string {
+	t.Helper()
 	rows := map[string][]string{}
 	for _, phase := range phases(operations) {
-		for _, b := range slices.Concat(nobody, bearers) {
+		for n, b := range slices.Concat(nobody, bearers) {
 			for _, op := range phase {
 				access := b.access(t, op)
-				if slices.ContainsFunc(nobody, func(n bearer) bool { return n.name == b.name }) {
-					g.Expect(access).To(Equal(never), "%s by %s", op.ID, b.name)
+				if n < len(nobody) {
+					NewWithT(t).Expect(access).To(Equal(never), "%s by %s", op.ID, b.name)
 					continue
 				}
 				rows[op.ID] = append(rows[op.ID], access)
 			}
 		}
 	}
+	return rows
+}
+
+// accessTable has a row for each operation and a column for each bearer.
+func accessTable(operations []protocol.Operation, bearers []bearer, rows map[string][]string) string {
 	var table strings.Builder
 	table.WriteString("| operation |")
 	for _, b := range bearers {
@@ -167,5 +180,5 @@ func TestWhoMayDoWhat(t *testing.T) {
 	for _, op := range operations {
 		fmt.Fprintf(&table, "| %s | %s |\n", op.ID, strings.Join(rows[op.ID], " | "))
 	}
-	pages.Generated{Root: "../..", Page: "hub.md", Package: "./hub/rest", Update: *update}.Hold(t, "access", table.String())
+	return table.String()
 }

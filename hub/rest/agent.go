@@ -129,7 +129,7 @@ func hostLogsProgress(r *request) (any, error) {
 }
 
 func clusterLogsProgress(r *request) (any, error) {
-	id, err := r.cluster()
+	id, err := r.reportingCluster()
 	if err != nil {
 		return nil, err
 	}
@@ -154,6 +154,11 @@ func uploadLogs(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	end, err := r.beginUpload(cluster, key)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	// Without support for deadlines (in a test's recorder), the server's own one holds.
 	if err := http.NewResponseController(r.w).SetReadDeadline(time.Now().Add(uploadTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return nil, err
@@ -229,6 +234,9 @@ func readError(err error) error {
 func hostIgnition(r *request) (any, error) {
 	key, err := r.host()
 	if err != nil {
+		return nil, err
+	}
+	if err := r.changes("the Ignition of a host"); err != nil {
 		return nil, err
 	}
 	f, err := r.hub.HostIgnition(r.Context(), key)

@@ -7,10 +7,11 @@ import (
 	"github.com/ironflow/ironflow/hub/protocol"
 )
 
-// reveals are the operations that change nothing and hand out what opens a cluster.
+// reveals are the operations that change nothing and hand out secrets, or what opens a cluster or a live image.
 var reveals = []string{
 	"V2GetCredentials", "V2DownloadClusterCredentials", "V2GetPresignedForClusterCredentials", "V2DownloadClusterFiles", "V2GetPresignedForClusterFiles",
-	"v2DownloadHostIgnition",
+	"v2DownloadHostIgnition", "v2GetClusterInstallConfig", "v2DownloadClusterManifest",
+	"v2DownloadInfraEnvFiles", "GetInfraEnvPresignedFileURL", "GetInfraEnvDownloadURL",
 }
 
 // audited are the operations that are written down when a user calls them.

@@ -38,12 +38,15 @@ func infraEnvFile(r *request) (any, error) {
 	q := r.URL.Query()
 	switch name := q.Get("file_name"); name {
 	case envurl.Ignition:
-		if r.caller.agent.Own() {
-			return nil, notForAgents(name, "it has the pull secret and the token of the infra-env's image, and the host is booted from one of its own")
+		if err := r.mayBoot(name); err != nil {
+			return nil, err
 		}
 		raw, err := r.discoveryIgnition(id, wire.ImageType(q.Get("discovery_iso_type")))
 		return &file{name: name, raw: raw}, err
 	case envurl.Script:
+		if err := r.mayBoot(name); err != nil {
+			return nil, err
+		}
 		script, err := r.script(id)
 		return &file{name: name, raw: []byte(script)}, err
 	case envurl.StaticNetworks:

@@ -75,7 +75,9 @@ func (b *budgets) forget(now time.Time) {
 
 // spend uses up one report of a host, by its agent or by the program inside its cluster.
 // They take 429 as a reason to ask again.
-func (r *request) spend(key store.HostKey) error { return r.spendFrom(key, key) }
+func (r *request) spend(key store.HostKey) error {
+	return r.spendFrom(key, "host", func() { r.sayBudget(key) })
+}
 
 // spendOnRegistration is spend for a registration. One that proves nothing has a budget of
 // its own: whoever has the token of an infra-env could use up that of any host.
@@ -84,10 +86,28 @@ func (r *request) spendOnRegistration(key store.HostKey) error {
 	if !r.caller.agent.Own() {
 		from.HostID += " registers"
 	}
-	return r.spendFrom(from, key)
+	return r.spendFrom(from, "host", func() { r.sayBudget(key) })
 }
 
-func (r *request) spendFrom(budget, key store.HostKey) error {
+// spendOnCluster uses up one report about a cluster: each may be a write and an event, as
+// those about a host.
+func (r *request) spendOnCluster(id string) error {
+	own := store.HostKey{InfraEnvID: r.caller.scope(), HostID: "cluster " + id}
+	return r.spendFrom(own, "cluster", func() { r.sayClusterBudget(id) })
+}
+
+// reportingCluster reads the cluster's id of a report, and counts it.
+func (r *request) reportingCluster() (string, error) {
+	id, err := r.cluster()
+	if err != nil {
+		return "", err
+	}
+	return id, r.spendOnCluster(id)
+}
+
+// spendFrom uses up one report of a budget. What it is of is for the reason, and say tells
+// people that it is used up.
+func (r *request) spendFrom(budget store.HostKey, of string, say func()) error {
 	if r.caller.scope() == "" {
 		return nil
 	}
@@ -96,12 +116,12 @@ func (r *request) spendFrom(budget, key store.HostKey) error {
 		return nil
 	}
 	if tell {
-		r.sayBudget(key)
+		say()
 	}
 	seconds := int(wait/time.Second) + 1
 	r.w.Header().Set("Retry-After", fmt.Sprint(seconds))
 	return &service.Error{Code: http.StatusTooManyRequests, Reason: fmt.Sprintf(
-		"the host reports more than the hub keeps of one: %d reports, and one a second after that; wait %d s", budgetBurst, seconds)}
+		"the %s reports more than the hub keeps of one: %d reports, and one a second after that; wait %d s", of, budgetBurst, seconds)}
 }
 
 // sayBudget tells people, if there is such a host.
@@ -116,6 +136,68 @@ func (r *request) sayBudget(key store.HostKey) {
 		Message: fmt.Sprintf("Host %s: it reports more than %d things at once or one a second; what is beyond that is refused. Look at its agent, or remove the host", key.HostID, budgetBurst),
 	}
 	_ = r.hub.AddEvent(r.Context(), e) // the next time that it is used up, it is said again
+}
+
+// sayClusterBudget tells people of a cluster.
+func (r *request) sayClusterBudget(id string) {
+	e := wire.Event{
+		Name: "cluster_reports_too_much", Severity: wire.EventSeverityWarning, Category: wire.EventCategoryUser, ClusterID: &id,
+		Message: fmt.Sprintf("Cluster %s: it reports more than %d things at once or one a second; what is beyond that is refused. Look at the program inside it, or at its bootstrap host", id, budgetBurst),
+	}
+	_ = r.hub.AddEvent(r.Context(), e) // the next time that it is used up, it is said again
+}
+
+// maxUploads is how many log archives of one host, or of one cluster, arrive at the same
+// time: each is a file of up to [maxUpload] on the hub's machine before it is stored. An
+// agent sends one after the other, and another one when a connection broke off.
+const maxUploads = 4
+
+// uploads counts the archives that are arriving, by whose they are. The zero value is ready.
+type uploads struct {
+	mu    sync.Mutex
+	under map[store.HostKey]int
+}
+
+// begin reports whether there may be one more, and counts it.
+func (u *uploads) begin(of store.HostKey) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.under[of] >= maxUploads {
+		return false
+	}
+	if u.under == nil {
+		u.under = map[store.HostKey]int{}
+	}
+	u.under[of]++
+	return true
+}
+
+func (u *uploads) end(of store.HostKey) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.under[of]--; u.under[of] <= 0 {
+		delete(u.under, of)
+	}
+}
+
+// beginUpload counts a log archive of the host, or of the cluster where there is none. It
+// returns what to do when the archive has arrived.
+func (r *request) beginUpload(cluster string, host store.HostKey) (end func(), err error) {
+	of := host
+	if host == (store.HostKey{}) {
+		of = store.HostKey{InfraEnvID: r.caller.scope(), HostID: "cluster " + cluster}
+		err = r.spendOnCluster(cluster)
+	} else {
+		err = r.spend(host)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !r.limits.uploads.begin(of) {
+		r.w.Header().Set("Retry-After", retryAfter)
+		return nil, &service.Error{Code: http.StatusTooManyRequests, Reason: fmt.Sprintf("%d log archives of it are arriving already; send this one when they are there", maxUploads)}
+	}
+	return func() { r.limits.uploads.end(of) }, nil
 }
 
 // maxArriving bounds the bodies that agents of one infra-env, or programs inside a cluster, are sending at the same time, in

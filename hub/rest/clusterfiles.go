@@ -75,6 +75,9 @@ func getInstallConfig(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.changes("the install-config"); err != nil {
+		return nil, err
+	}
 	return r.hub.InstallConfig(r.Context(), id)
 }
 

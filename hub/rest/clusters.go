@@ -249,7 +249,7 @@ func downloadLogs(r *request) (any, error) {
 	case kind == wire.LogsTypeHost && host == "":
 		return nil, bad("host_id is required for logs of a host")
 	case host == "" && kind != wire.LogsTypeController:
-		b, err := r.hub.AllLogs(r.Context(), id)
+		b, err := r.hub.AllLogs(r.Context(), id, !r.caller.readOnly && !r.URL.Query().Has(withoutManifests))
 		return &logBundle{"cluster-" + id + "-logs.tar", b}, err
 	case host == "":
 		f, err := r.hub.ClusterLogs(r.Context(), id)

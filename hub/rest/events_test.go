@@ -40,6 +40,7 @@ var timelineEvents = []struct{ name, severity, when, test string }{
 	{"cluster_prepare_installation_started", "info", "the preparation of an installation began", "TestLifeOverHTTP"},
 	{"cluster_recovered", "warning", "the cluster's record was made anew from its resource, after the store was lost", "TestEventsOfTrouble"},
 	{"cluster_registration_succeeded", "info", "the cluster was made", "TestLifeOverHTTP"},
+	{"cluster_reports_too_much", "warning", "the program inside the cluster, or its bootstrap host, reports more than the hub keeps of one; what is beyond that is refused", "TestAClusterHasOneBudget"},
 	{"cluster_status_updated", "info, error", "the cluster has another status", "TestLifeOverHTTP"},
 	{"cluster_validation_failed", "warning", "a check of the cluster that passed fails now", "TestClusterValidations"},
 	{"cluster_validation_fixed", "info", "a check of the cluster that failed passes now", "TestClusterValidations"},

@@ -5,7 +5,7 @@ import "github.com/ironflow/ironflow/hub/wire"
 // The operations of the program that finishes an installation inside the cluster.
 
 func finalizingProgress(r *request) (any, error) {
-	id, err := r.cluster()
+	id, err := r.reportingCluster()
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func listClusterOperators(r *request) (any, error) {
 }
 
 func reportOperator(r *request) (any, error) {
-	id, err := r.cluster()
+	id, err := r.reportingCluster()
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func reportOperator(r *request) (any, error) {
 }
 
 func ingressCertificate(r *request) (any, error) {
-	id, err := r.cluster()
+	id, err := r.reportingCluster()
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func ingressCertificate(r *request) (any, error) {
 }
 
 func completeInstallation(r *request) (any, error) {
-	id, err := r.cluster()
+	id, err := r.reportingCluster()
 	if err != nil {
 		return nil, err
 	}

@@ -257,3 +257,77 @@ func TestBodiesThatDoNotEnd(t *testing.T) {
 	code, raw := f.Agent(otherToken).Do(t, http.MethodPost, "/events", seen(nil), nil)
 	g.Expect(code).To(Equal(http.StatusCreated), raw)
 }
+
+// TestAClusterHasOneBudget: what is said of a cluster is a write and an event each, whoever says it.
+func TestAClusterHasOneBudget(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t)
+	inside, err := clusterCaller(f.Hub, f.cluster)
+	g.Expect(err).NotTo(HaveOccurred())
+	degraded := func() (int, string) {
+		return inside.Do(t, http.MethodPost, "/clusters/"+f.cluster+"/actions/complete-installation", wire.CompletionParams{ErrorInfo: "an operator is gone"}, nil)
+	}
+	taken := 0
+	var code int
+	var raw string
+	for code, raw = degraded(); code == http.StatusAccepted && taken < 10_000; code, raw = degraded() {
+		taken++
+	}
+	g.Expect(code).To(Equal(http.StatusTooManyRequests), raw)
+	g.Expect(raw).To(MatchRegexp(`the cluster reports more than the hub keeps of one: 600 reports, and one a second after that; wait \d+ s`))
+	g.Expect(taken).To(BeNumerically(">", 500), "a cluster that is installed has enough")
+	for range 20 {
+		degraded()
+	}
+	var events wire.EventList
+	code, raw = f.User().Do(t, http.MethodGet, "/events?cluster_id="+f.cluster, nil, &events)
+	g.Expect(code).To(Equal(http.StatusOK), raw)
+	said := 0
+	for _, e := range events {
+		if e.Name == "cluster_reports_too_much" {
+			said++
+		}
+	}
+	g.Expect(said).To(Equal(1))
+	f.agent.Progress(t, f.host, wire.HostStageWritingImageToDisk, "50%") // its hosts do not notice
+}
+
+// TestLogsThatDoNotEnd are files of the hub's machine: those of one host are bounded, and others do not notice.
+func TestLogsThatDoNotEnd(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t)
+	const begin = "--x\r\nContent-Disposition: form-data; name=\"upfile\"; filename=\"a\"\r\n\r\njournal"
+	upload := func(query string, body io.Reader) int {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.URL+rest.Base+"/v2/clusters/"+f.cluster+"/logs?"+query, body)
+		if err != nil {
+			return 0
+		}
+		req.Header.Set(wire.HeaderAgentToken, f.token)
+		req.Header.Set("Content-Type", "multipart/form-data; boundary=x")
+		answer, err := f.Client().Do(req)
+		if err != nil {
+			return 0
+		}
+		_ = answer.Body.Close()
+		return answer.StatusCode
+	}
+	ofHost := "logs_type=host&infra_env_id=" + f.env + "&host_id=" + f.host.HostID
+	var all sync.WaitGroup
+	var open []*io.PipeWriter
+	const much = 16 << 20 // more than what is on its way: the hub has begun to take it
+	for range 4 {
+		r, w := io.Pipe()
+		open = append(open, w)
+		all.Go(func() { upload(ofHost, r) })
+		_, err := io.WriteString(w, begin+strings.Repeat("x", much))
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	whole := func() io.Reader { return strings.NewReader(begin + "\r\n--x--\r\n") }
+	g.Expect(upload(ofHost, whole())).To(Equal(http.StatusTooManyRequests))
+	g.Expect(upload("logs_type=controller", whole())).To(Equal(http.StatusNoContent))
+	for _, w := range open {
+		_ = w.CloseWithError(io.ErrUnexpectedEOF)
+	}
+	all.Wait()
+	g.Eventually(func() int { return upload(ofHost, whole()) }).WithTimeout(time.Minute).Should(Equal(http.StatusNoContent), "the places are free again")
+}

@@ -49,8 +49,10 @@ func (l *Local) check(r *http.Request, op protocol.Operation) (caller, *wire.Inf
 		switch {
 		case err == nil && way.scheme == protocol.AgentAuth:
 			return caller{infraEnvID: l.InfraEnvID}, nil
+		case err == nil && way.scheme == protocol.WatcherAuth:
+			return caller{readOnly: true}, nil
 		case err == nil:
-			return caller{}, nil
+			return caller{user: theUser}, nil
 		case !errors.Is(err, auth.ErrMissing):
 			wrong = cmp.Or(wrong, err)
 		}

@@ -26,7 +26,7 @@ const (
 	localHost = "aaaaaaaa-0000-4000-8000-000000000001"
 )
 
-func newLocal(t *testing.T) *local {
+func newLocal(t *testing.T, more ...func(*rest.Options)) *local {
 	t.Helper()
 	g := NewWithT(t)
 	key, err := auth.LoadLocalKey(filepath.Join(t.TempDir(), "installer.key"))
@@ -40,6 +40,9 @@ func newLocal(t *testing.T) *local {
 		NodeZero: service.NodeZero{InfraEnvID: localEnv},
 		API: func(o *rest.Options) {
 			o.Auth.UserToken, o.Auth.Local = "", &rest.Local{Tokens: auth.LocalOf(key), InfraEnvID: localEnv}
+			for _, change := range more {
+				change(o)
+			}
 		},
 	})
 	return l

@@ -1,12 +1,6 @@
 package rest
 
-import (
-	"net/http"
-	"strings"
-
-	"github.com/ironflow/ironflow/hub/service"
-	"github.com/ironflow/ironflow/hub/wire"
-)
+import "github.com/ironflow/ironflow/hub/wire"
 
 // A user with the role user has what it has made; all else does not exist for it.
 
@@ -45,11 +39,17 @@ func (r *request) made(c wire.Cluster, err error) (any, error) {
 	return r.hub.GiveCluster(r.Context(), c.ID, r.caller.name)
 }
 
+// openNothing are what one who only reads may take of the files of a cluster: the others hold
+// keys, passwords or a pull secret, or may do so.
+var openNothing = map[string]bool{"metadata.json": true, "logs": true}
+
 // mayTake refuses one who only reads the files that open a cluster, and an agent those that
 // are not for what its host does.
 func (r *request) mayTake(cluster, file string) error {
-	if r.caller.readOnly && strings.HasPrefix(file, "kubeconfig") {
-		return &service.Error{Code: http.StatusForbidden, Reason: "file " + clip(file) + " opens the cluster, which the role of user " + r.caller.name + " does not"}
+	if file != "" && !openNothing[file] { // none is refused as ever
+		if err := r.changes("file " + clip(file)); err != nil {
+			return err
+		}
 	}
 	return r.needs(cluster, file)
 }

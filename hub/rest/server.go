@@ -76,6 +76,7 @@ type Server struct {
 type limits struct {
 	budgets  budgets
 	arriving arriving
+	uploads  uploads
 }
 
 // New builds the API from the protocol's table.

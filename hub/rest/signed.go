@@ -90,6 +90,10 @@ func presignCredentials(r *request) (any, error) {
 	return r.presign("/clusters/"+id+"/downloads/credentials", url.Values{"file_name": {name}})
 }
 
+// withoutManifests is in the signed URL of all logs of a cluster where it was asked for by one
+// who only reads: the manifests, which may have secrets, are left out.
+const withoutManifests = "without_manifests"
+
 // presignClusterFile answers with the URL of a file, the logs or a manifest, which
 // has to be there.
 func presignClusterFile(r *request) (any, error) {
@@ -108,6 +112,9 @@ func presignClusterFile(r *request) (any, error) {
 			if q.Has(key) {
 				logs.Set(key, q.Get(key))
 			}
+		}
+		if r.caller.readOnly {
+			logs.Set(withoutManifests, "true")
 		}
 		answer, err := downloadLogs(r)
 		if err != nil {

@@ -191,7 +191,7 @@ func (r *request) infraEnvs(clusterID string) list {
 		if r.caller.hidesFrom(e.UserName) {
 			return nil, nil
 		}
-		return e, nil
+		return r.infraEnvFor(e), nil
 	})
 }
 

@@ -35,7 +35,8 @@ func getInfraEnv(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.hub.InfraEnv(r.Context(), id)
+	env, err := r.hub.InfraEnv(r.Context(), id)
+	return r.infraEnvFor(env), err
 }
 
 func updateInfraEnv(r *request) (any, error) {
