@@ -214,7 +214,7 @@ func rejoin(w *settle.Work, env *store.InfraEnv, host *store.Host) error {
 // startOver lets a new attempt on a host of its own cluster begin anew. Only
 // Ironic's deploy step starts an agent in this flow, so a registration of a new
 // attempt is somebody's explicit wish to install; an installed host is still
-// refused until it is released.
+// refused until it is removed.
 func startOver(w *settle.Work, host *store.Host, r Registration) error {
 	c, err := w.ClusterOf(host)
 	if err != nil || c == nil || !c.Own {

@@ -178,33 +178,6 @@ func (f *Fleet) FailHost(ctx context.Context, key store.HostKey, reason string) 
 	})
 }
 
-// RestartHost is told by the controllers before the machine is deployed again: its next registration begins anew, whatever came before.
-// It affects only hosts of their own cluster.
-func (f *Fleet) RestartHost(ctx context.Context, key store.HostKey) error {
-	return f.change(ctx, key, func(w *settle.Work, host *store.Host) error {
-		c, err := w.ClusterOf(host)
-		if err != nil || c == nil || !c.Own || host.API.Status == wire.HostStatusResettingPendingUserAction {
-			return err
-		}
-		return restart(w, host, c)
-	})
-}
-
-// restart ends what runs and resets the host.
-func restart(w *settle.Work, host *store.Host, c *store.Cluster) error {
-	if judge.IsUp(host.API.Status) {
-		// The protocol resets no installed cluster; its record begins anew.
-		c.API.Status, c.API.StatusInfo, c.API.StatusUpdatedAt = wire.ClusterStatusInsufficient, "Waiting for hosts", w.At()
-		w.TouchCluster(c)
-	}
-	return reset(w, host, c)
-}
-
-// ReleaseHost is told by the controllers when the machine was given back: the host is forgotten, and with it its own cluster. Its events stay.
-func (f *Fleet) ReleaseHost(ctx context.Context, key store.HostKey) error {
-	return f.change(ctx, key, deleteHost)
-}
-
 var percentForm = regexp.MustCompile(`(\d{1,3})\s?%`)
 
 // stagePercent reads how far the stage is, 0 to 100; -1 when it does not say.

@@ -190,7 +190,7 @@ func TestLogsOfAFailedHost(t *testing.T) {
 		w.Expect(err).NotTo(HaveOccurred())
 		w.Expect(string(content)).To(Equal("late"), "an archive that is refused leaves the earlier one alone")
 		w.Expect(f.Close()).To(Succeed())
-		w.Expect(w.ReleaseHost(w.ctx, key(hostA))).To(Succeed())
+		w.Expect(w.DeleteHost(w.ctx, key(hostA))).To(Succeed())
 		_, err = w.HostLogs(w.ctx, key(hostA))
 		w.Expect(service.Code(err)).To(Equal(404), "logs leave with their host")
 	})
@@ -267,8 +267,7 @@ func TestWhatControllersTellIsForOneHost(t *testing.T) {
 	}{
 		"failed":    {func(w *world) error { return w.FailHost(w.ctx, key(hostA), "deploy failed") }, wire.HostStatusError},
 		"completed": {func(w *world) error { return w.CompleteHost(w.ctx, key(hostA)) }, wire.HostStatusInstalled},
-		"restarted": {func(w *world) error { return w.RestartHost(w.ctx, key(hostA)) }, wire.HostStatusResettingPendingUserAction},
-		"released":  {func(w *world) error { return w.ReleaseHost(w.ctx, key(hostA)) }, ""},
+		"removed":   {func(w *world) error { return w.DeleteHost(w.ctx, key(hostA)) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t, service.Options{}, nil)

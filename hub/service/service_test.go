@@ -339,8 +339,8 @@ func TestProgressRules(t *testing.T) {
 	}
 	w.Expect(w.status(hostA)).To(Equal(wire.HostStatusInstalled))
 	_, err := w.RegisterHost(w.ctx, service.Registration{InfraEnvID: envID, HostID: hostA, Attempt: "another"})
-	w.Expect(service.Code(err)).To(Equal(409), "an installed host is refused until it is released")
-	w.Expect(w.RestartHost(w.ctx, key(hostA))).To(Succeed())
+	w.Expect(service.Code(err)).To(Equal(409), "an installed host is refused until it is removed")
+	w.Expect(w.DeleteHost(w.ctx, key(hostA))).To(Succeed())
 	w.Expect(w.register(hostA)).To(Equal(wire.HostStatusDiscovering))
 }
 

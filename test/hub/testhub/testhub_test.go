@@ -80,7 +80,7 @@ func TestHostIsInstalledOverHTTP(t *testing.T) {
 	g.Expect(cluster.Status).To(Equal(wire.ClusterStatusInstalled))
 	g.Expect(cluster.Progress.TotalPercentage).To(Equal(int64(100)))
 
-	g.Expect(hub.ReleaseHost(t.Context(), key)).To(Succeed())
+	g.Expect(hub.DeleteHost(t.Context(), key)).To(Succeed())
 	_, found, err := hub.HostByMAC(t.Context(), key.InfraEnvID, mac)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(found).To(BeFalse())
