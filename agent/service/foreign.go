@@ -16,8 +16,8 @@ import (
 	"github.com/ironflow/ironflow/agent/steps"
 	"github.com/ironflow/ironflow/api/exitcode"
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/nodeword"
 	"github.com/ironflow/ironflow/customdeploy/source"
-	"github.com/ironflow/ironflow/customdeploy/writable"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -93,11 +93,11 @@ func (a *agent) isForeign(job install.Job) bool {
 // foreign installer asks nobody about; an error if the disk to install to is one.
 func (a *agent) spared(job install.Job) (install.Job, error) {
 	machine := source.Live(a.cfg.Dir)
-	if err := writable.Spared(machine, job.Disk); err != nil {
+	if err := nodeword.Spared(machine, job.Disk); err != nil {
 		return job, err
 	}
 	job.Format = slices.DeleteFunc(slices.Clone(job.Format), func(disk string) bool {
-		err := writable.Spared(machine, disk)
+		err := nodeword.Spared(machine, disk)
 		if err != nil {
 			a.log.Warn("a disk to format is left as it is", "disk", disk, "error", err)
 		}

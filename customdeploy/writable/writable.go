@@ -13,6 +13,7 @@ import (
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/blockdev"
 	"github.com/ironflow/ironflow/customdeploy/hostexec"
+	"github.com/ironflow/ironflow/customdeploy/nodeword"
 )
 
 // Host is what is known of a host's disks.
@@ -46,6 +47,15 @@ func Look(ctx context.Context, run hostexec.Exec, dir hostfile.Dir, disks ...str
 
 // Keep says that a disk or a RAID must stay as it is, and why.
 func (h *Host) Keep(path, why string) { h.kept[path] = why }
+
+// KeepOfNode keeps what the node says that nobody may touch.
+func (h *Host) KeepOfNode() error {
+	kept, err := nodeword.OfNode(h.uses.machine)
+	for device, why := range kept {
+		h.Keep(device, why)
+	}
+	return err
+}
 
 // Kept tells why something must stay; empty: it need not.
 func (h *Host) Kept(path string) string { return h.kept[path] }

@@ -69,7 +69,7 @@ func (i *Installer) clean(ctx context.Context, job install.Job, report install.R
 		if disk == job.Disk {
 			continue // its own flag has the word
 		}
-		err := errors.Join(i.unmoved(ctx, job.Request.DisksToFormat[n], disk), i.unused(ctx, disk), i.apart(ctx, disk, job.Disk))
+		err := errors.Join(i.unmoved(ctx, job.Request.DisksToFormat[n], disk), i.unused(ctx, disk), i.apart(ctx, disk, job.Disk), i.another(ctx, disk, job.Disk))
 		if err != nil {
 			i.Log.Warn("a disk to format is left as it is", "disk", disk, "error", err)
 			continue
@@ -113,6 +113,16 @@ func (i *Installer) apart(ctx context.Context, disk, ordered string) error {
 		}
 	}
 	return nil
+}
+
+// another refuses a disk to format that is the disk of the order by another path, of which
+// multipathd has made no disk.
+func (i *Installer) another(ctx context.Context, disk, ordered string) error {
+	host, err := writable.Look(ctx, i.exec(), i.Dir, disk)
+	if err == nil && slices.Contains(host.Twins(disk), ordered) {
+		err = fmt.Errorf("%s is the same disk as %s, which is the one to install to (one LUN, two paths)", disk, ordered)
+	}
+	return err
 }
 
 // cleanDisk removes LVM, software RAID and signatures, in this order. Only what

@@ -169,13 +169,15 @@ func TestDisksToFormat(t *testing.T) {
 		disk, ordered string // their trees
 		resolved      string
 		wiped         bool
+		twins         bool // udev knows both by the same names
 	}{
-		"another disk":              {disk: sdb, ordered: `{"path": "/dev/sda", "type": "disk"}`, wiped: true},
-		"a link that has moved":     {disk: sdb, ordered: `{"path": "/dev/sda", "type": "disk"}`, resolved: "/dev/sdc"},
-		"a partition":               {disk: `{"path": "/dev/sdb", "type": "part"}`, ordered: `{"path": "/dev/sda", "type": "disk"}`},
-		"a path of the ordered one": {disk: `{"path": "/dev/sdb", "type": "disk", "children": [{"path": "/dev/mapper/mpatha", "type": "mpath"}]}`, ordered: `{"path": "/dev/mapper/mpatha", "kname": "sda", "type": "mpath"}`},
-		"what lies on it":           {disk: `{"path": "/dev/md126", "kname": "sdb", "type": "raid1"}`, ordered: `{"path": "/dev/sda", "type": "disk", "children": [{"path": "/dev/md126", "type": "raid1"}]}`},
-		"a member of its RAID":      {disk: `{"path": "/dev/sdb", "type": "disk", "fstype": "isw_raid_member", "children": [{"path": "/dev/md126", "type": "raid1"}]}`, ordered: `{"path": "/dev/md126", "kname": "sda", "type": "raid1"}`},
+		"the same one by another path": {disk: `{"path": "/dev/sdb", "kname": "sdb", "type": "disk"}`, ordered: `{"path": "/dev/sda", "kname": "sda", "type": "disk"}`, twins: true},
+		"another disk":                 {disk: sdb, ordered: `{"path": "/dev/sda", "type": "disk"}`, wiped: true},
+		"a link that has moved":        {disk: sdb, ordered: `{"path": "/dev/sda", "type": "disk"}`, resolved: "/dev/sdc"},
+		"a partition":                  {disk: `{"path": "/dev/sdb", "type": "part"}`, ordered: `{"path": "/dev/sda", "type": "disk"}`},
+		"a path of the ordered one":    {disk: `{"path": "/dev/sdb", "type": "disk", "children": [{"path": "/dev/mapper/mpatha", "type": "mpath"}]}`, ordered: `{"path": "/dev/mapper/mpatha", "kname": "sda", "type": "mpath"}`},
+		"what lies on it":              {disk: `{"path": "/dev/md126", "kname": "sdb", "type": "raid1"}`, ordered: `{"path": "/dev/sda", "type": "disk", "children": [{"path": "/dev/md126", "type": "raid1"}]}`},
+		"a member of its RAID":         {disk: `{"path": "/dev/sdb", "type": "disk", "fstype": "isw_raid_member", "children": [{"path": "/dev/md126", "type": "raid1"}]}`, ordered: `{"path": "/dev/md126", "kname": "sda", "type": "raid1"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -186,6 +188,17 @@ func TestDisksToFormat(t *testing.T) {
 					return map[bool]string{true: "/dev/sdb", false: tc.resolved}[tc.resolved == ""], nil
 				}
 				return "/dev/sda", nil
+			}
+			for disk, number := range map[string]string{"sda": "8:0", "sdb": "8:16"} {
+				if !tc.twins {
+					break
+				}
+				for path, text := range map[string]string{
+					"/sys/block/" + disk + "/dev": number, "/sys/class/block/" + disk + "/dev": number, "/sys/block/" + disk + "/size": "209715200\n",
+					"/sys/block/" + disk + "/device/type": "0\n", "/run/udev/data/b" + number: "E:ID_WWN=0x5000c500a1b2c3d4\nE:ID_SCSI_SERIAL=Z1\n",
+				} {
+					h.write(t, path, text)
+				}
 			}
 			job := order(func(r *wire.InstallCmdRequest) { r.SkipInstallationDiskCleanup = true })
 			job.Format, job.Request.DisksToFormat = []string{"/dev/sdb"}, []string{"/dev/disk/by-id/wwn-0x2"}

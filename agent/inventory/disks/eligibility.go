@@ -7,8 +7,8 @@ import (
 
 	"github.com/ironflow/ironflow/customdeploy/diskuse"
 	"github.com/ironflow/ironflow/customdeploy/mounts"
+	"github.com/ironflow/ironflow/customdeploy/nodeword"
 	"github.com/ironflow/ironflow/customdeploy/source"
-	"github.com/ironflow/ironflow/customdeploy/writable"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -21,13 +21,13 @@ type judge struct {
 	machine source.Machine
 	uses    diskuse.Uses
 	// word is what the node says that nobody may touch.
-	word writable.Word
+	word nodeword.Word
 	// firmware are the iSCSI targets that the firmware knows, read when needed.
 	firmware func() []string
 }
 
 func newJudge(m source.Machine, table []mounts.Mount) (judge, error) {
-	word, err := writable.WordOf(m)
+	word, err := nodeword.WordOf(m)
 	if err != nil {
 		return judge{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/diskuse"
 	"github.com/ironflow/ironflow/customdeploy/mounts"
+	"github.com/ironflow/ironflow/customdeploy/nodeword"
 	"github.com/ironflow/ironflow/customdeploy/source"
 	"github.com/ironflow/ironflow/customdeploy/writable"
 )
@@ -26,7 +27,7 @@ func checkDevice(dir hostfile.Dir, device string) error {
 		return fmt.Errorf("%s is no disk", device)
 	}
 	m := source.Live(dir)
-	if err := errors.Join(checkUse(m, device), writable.Spared(m, filepath.Join("/dev", filepath.Base(device)))); err != nil {
+	if err := errors.Join(checkUse(m, device), nodeword.Spared(m, filepath.Join("/dev", filepath.Base(device)))); err != nil {
 		return err
 	}
 	return writable.OtherPaths(dir, device)

@@ -1,4 +1,7 @@
-package writable
+// Package nodeword is the word of a node about its disks: which of them nobody may touch.
+// The deploy step leaves it for all that may write one; it is for those as well that
+// start no program, and so have no lsblk. The main function is [Spared].
+package nodeword
 
 import (
 	"encoding/json"
@@ -34,15 +37,6 @@ func OfNode(m source.Machine) (map[string]string, error) {
 		return nil, nil
 	}
 	return state.Kept, nil
-}
-
-// KeepOfNode keeps what [OfNode] says.
-func (h *Host) KeepOfNode() error {
-	kept, err := OfNode(h.uses.machine)
-	for device, why := range kept {
-		h.Keep(device, why)
-	}
-	return err
 }
 
 // Word is what [OfNode] says, by "major:minor": for those that have no lsblk.

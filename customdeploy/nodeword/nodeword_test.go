@@ -1,4 +1,4 @@
-package writable_test
+package nodeword_test
 
 import (
 	"os"
@@ -7,8 +7,8 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/nodeword"
 	"github.com/ironflow/ironflow/customdeploy/source"
-	"github.com/ironflow/ironflow/customdeploy/writable"
 	"github.com/ironflow/ironflow/test/played"
 )
 
@@ -50,7 +50,7 @@ func TestTheWordOfTheNode(t *testing.T) {
 			}
 			played.Write(t, dir, "/dev/mapper/control", "")
 			g.Expect(os.Symlink("../dm-0", dir.Path("/dev/mapper/mpatha"))).To(Succeed())
-			err := writable.Spared(source.Live(dir), tc.disk)
+			err := nodeword.Spared(source.Live(dir), tc.disk)
 			if tc.want == "" {
 				g.Expect(err).NotTo(HaveOccurred())
 				return
