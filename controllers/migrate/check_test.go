@@ -360,7 +360,7 @@ func TestOutput(t *testing.T) {
 	var text, raw bytes.Buffer
 	s.Expect(r.Text(&text)).To(Succeed())
 	s.Expect(text.String()).To(And(
-		ContainSubstring("hosts:              2 (1 provisioned, 1 unmanaged)"),
+		ContainSubstring("hosts:               2 (1 provisioned, 1 unmanaged)"),
 		MatchRegexp(`fleet/provisioned +provisioned +OK +11111111-2222-4333-8444-00000000000a +active +id +1, see below`),
 		MatchRegexp(`fleet/unmanaged +unmanaged +discovered +- +- +- +status only`),
 		MatchRegexp(`warning +rehearsal +fleet/provisioned +Ironflow would begin with`),
