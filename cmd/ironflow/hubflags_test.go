@@ -23,7 +23,7 @@ var notSettings = []string{
 	"Options.Store", "Options.Files", "Options.Ignition", "Options.TokenKey", "Options.Log", "Options.ImageURLs", "Options.Now",
 	"Options.Sources", "Options.Keys", "Options.Hub", "Options.Auth", "Options.PublicURL", "Options.LiveFiles", "Options.Registerer",
 	"NodeZero.InfraEnvID", "NodeZero.MAC", // of `ironflow hub agent-based` alone
-	"Program.URL", "Program.CA", "Program.Key", "Program.ByBootstrap",
+	"Program.URL", "Program.CA", "Program.Key", "Program.ByBootstrap", "Program.Leaves",
 }
 
 // TestEveryOptionOfTheHubIsAFlag: with all flags given, no option is left at zero.
