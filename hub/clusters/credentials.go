@@ -92,11 +92,11 @@ func (r *Registry) Credentials(ctx context.Context, clusterID string) (wire.Cred
 // SetIngressCertificate takes the certificate of the cluster's routes, in PEM, and
 // adds it to the cluster's kubeconfig. Once it is there, it stays.
 func (r *Registry) SetIngressCertificate(ctx context.Context, clusterID, certificate string) error {
-	if block, _ := pem.Decode([]byte(certificate)); block == nil || block.Type != "CERTIFICATE" {
-		return refusal.BadRequest("the body is not a certificate in PEM")
-	}
 	// In one unit: the cluster may be reset and made anew meanwhile, with other credentials.
 	_, err := r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
+		if block, _ := pem.Decode([]byte(certificate)); block == nil || block.Type != "CERTIFICATE" {
+			return refusal.BadRequest("the body is not a certificate in PEM")
+		}
 		if c.API.Status != wire.ClusterStatusFinalizing && c.API.Status != wire.ClusterStatusInstalled {
 			return refusal.BadRequest("cluster %s is %s; the certificate of its routes is taken when it is finalizing or installed", c.API.Name, c.API.Status)
 		}
