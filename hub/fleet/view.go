@@ -146,7 +146,7 @@ func (f *Fleet) CompleteHost(ctx context.Context, key store.HostKey) error {
 		}
 		stages := []wire.HostStage{wire.HostStageJoined, wire.HostStageDone}
 		if c.Supervised {
-			stages = ahead(host, judge.SingleNode(c))
+			stages = ahead(host, judge.Stages(c, host))
 		}
 		for _, stage := range stages {
 			if err := reports.Stage(w, host, stage, "the machine runs from its disk"); err != nil {
@@ -158,8 +158,7 @@ func (f *Fleet) CompleteHost(ctx context.Context, key store.HostKey) error {
 }
 
 // ahead is the stage of a machine that runs from its disk, unless the cluster has said more already.
-func ahead(host *store.Host, singleNode bool) []wire.HostStage {
-	stages := hostmachine.Stages(host.API.Role, host.API.Bootstrap, singleNode)
+func ahead(host *store.Host, stages []wire.HostStage) []wire.HostStage {
 	if next := slices.Index(stages, wire.HostStageConfiguring); next > slices.Index(stages, host.Stage()) {
 		return stages[next : next+1]
 	}

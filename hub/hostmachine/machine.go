@@ -200,10 +200,11 @@ var poolRules = []rule{
 }
 
 // Stages returns the stages of an installation in order, for a role. Bootstrap
-// and the single-node list take precedence, as in the protocol.
-func Stages(role wire.HostRole, bootstrap, singleNode bool) []wire.HostStage {
+// and the single-node list take precedence, as in the protocol; alone tells that the
+// control plane is one host, which brings itself up.
+func Stages(role wire.HostRole, bootstrap, alone bool) []wire.HostStage {
 	switch {
-	case bootstrap && singleNode:
+	case bootstrap && alone:
 		return stagesSingle
 	case bootstrap || role == wire.HostRoleBootstrap:
 		return stagesBootstrap

@@ -209,7 +209,8 @@ func TestTheNetworkOfTheDisk(t *testing.T) {
 		"a bond":               {[]wire.Disk{iscsi("/dev/disk/by-id/one", "sda", "", "192.0.2.8")}, nil, []string{machine}},
 		"a user's own network": {[]wire.Disk{single}, func(in *instructions.Input) { in.Host.InstallerArgs = `["--append-karg","ip=eno2:off"]` }, []string{"ip=eno2:off"}},
 		"a user's files": {
-			[]wire.Disk{single}, func(in *instructions.Input) { in.Host.InstallerArgs = `["--copy-network"]` },
+			[]wire.Disk{single},
+			func(in *instructions.Input) { in.Host.InstallerArgs = `["--copy-network"]` },
 			[]string{"ip=10.0.0.1:::255.0.0.0::52-54-00-aa-00-02:none", "--copy-network"},
 		},
 		"a user's files beside a static network that has the card ask": {

@@ -15,6 +15,12 @@ import (
 // SingleNode tells that the cluster is one host.
 func SingleNode(c *store.Cluster) bool { return c.Masters == 1 && c.Workers == 0 && c.Arbiters == 0 }
 
+// Stages are those that the host passes, in order. As its agent has them: who is the whole
+// control plane writes its disk last, beside workers as well.
+func Stages(c *store.Cluster, h *store.Host) []wire.HostStage {
+	return hostmachine.Stages(h.API.Role, h.API.Bootstrap, c.Masters == 1)
+}
+
 // ClusterFacts gathers what the cluster machine decides on, and why checks that
 // something waits for have failed.
 func (j Judge) ClusterFacts(c *store.Cluster, members []*Member, outcome validations.ClusterOutcome) (clustermachine.Facts, string) {

@@ -81,7 +81,7 @@ func checkStage(w *settle.Work, host *store.Host, stage wire.HostStage) (int64, 
 	if err != nil {
 		return 0, err
 	}
-	stages := hostmachine.Stages(host.API.Role, host.API.Bootstrap, judge.SingleNode(c))
+	stages := judge.Stages(c, host)
 	index := slices.Index(stages, stage)
 	if index < 0 {
 		return 0, refusal.Conflict("stage %q does not exist for host %s with role %s", stage, judge.HostName(host), host.API.Role)

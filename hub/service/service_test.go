@@ -381,6 +381,12 @@ func TestClusterOfGivenHosts(t *testing.T) {
 	}
 	w.Expect(roles).To(Equal(map[wire.HostRole]int{wire.HostRoleMaster: 1, wire.HostRoleWorker: 2}))
 	for _, h := range c.Hosts {
+		if h.Role == wire.HostRoleMaster { // the whole control plane: it writes its disk last
+			for _, stage := range []wire.HostStage{wire.HostStageWaitingForBootkube, wire.HostStageWritingImageToDisk} {
+				w.Expect(h.ProgressStages).To(ContainElement(stage))
+				w.Expect(w.Progress(w.ctx, key(h.ID), wire.HostProgress{CurrentStage: stage})).To(Succeed())
+			}
+		}
 		w.Expect(w.Progress(w.ctx, key(h.ID), wire.HostProgress{CurrentStage: wire.HostStageDone})).To(Succeed())
 	}
 	c, err = w.Cluster(w.ctx, cluster, false)

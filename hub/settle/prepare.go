@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 
-	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/roles"
 	"github.com/ironflow/ironflow/hub/store"
@@ -73,7 +72,7 @@ func (w *Work) assignRoles(c *store.Cluster) error {
 		h.API.Bootstrap = h.API.Role == wire.HostRoleMaster && !bootstrap && (w.NodeZero.MAC == "" || w.NodeZero.Is(h))
 		h.Last = w.NodeZero.Is(h) && c.API.OpenshiftVersion == "" && len(g.Members) > 1
 		bootstrap = bootstrap || h.API.Bootstrap
-		h.API.ProgressStages = hostmachine.Stages(h.API.Role, h.API.Bootstrap, judge.SingleNode(c))
+		h.API.ProgressStages = judge.Stages(c, h)
 		w.Touch(h, store.ChangedHost)
 		if h.API.Bootstrap {
 			if err := w.HostEvent(h, "host_bootstrap_set", wire.EventSeverityInfo, "it brings up the cluster", nil); err != nil {

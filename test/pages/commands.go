@@ -60,7 +60,7 @@ func Call(program *cobra.Command, line string) error {
 			inPath = false
 			for _, c := range at {
 				c.InitDefaultHelpFlag()
-				if c.Flags().Lookup(flag[1]) == nil && c.InheritedFlags().Lookup(flag[1]) == nil && !(flag[1] == "version" && c == program) {
+				if c.Flags().Lookup(flag[1]) == nil && c.InheritedFlags().Lookup(flag[1]) == nil && (flag[1] != "version" || c != program) {
 					return fmt.Errorf("%s: %q has no flag --%s", line, c.CommandPath(), flag[1])
 				}
 			}

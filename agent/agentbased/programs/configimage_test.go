@@ -55,7 +55,8 @@ func TestLoadConfigISORefuses(t *testing.T) {
 	}{
 		"a path that leads out": {"", []applianceFile{{"etc/@@/@@/root/.ssh/authorized_keys", "ssh-ed25519 AAAA stranger"}}, []string{`member "etc/..": this is no plain path`}},
 		"another release, and files that are missing": {
-			"", []applianceFile{setOf("quay.example/r:2"), {places.RendezvousHost, "NODE_ZERO_IP=192.0.2.1\n"}},
+			"",
+			[]applianceFile{setOf("quay.example/r:2"), {places.RendezvousHost, "NODE_ZERO_IP=192.0.2.1\n"}},
 			[]string{"it is for the release quay.example/r:2, this host has the release quay.example/r:1", "files are missing: ", places.Manifests + "/infraenv.yaml"},
 		},
 		"a file that is none of the list": {

@@ -192,7 +192,9 @@ func TestExitCodes(t *testing.T) {
 		"killed and back, while the bootstrap host has the API": {
 			waitfor.BootstrapComplete,
 			[]moment{
-				{0, handing, 0, nil}, {time.Minute, nil, 1, nil}, {time.Minute + 30*time.Second, handing, 0, nil},
+				{0, handing, 0, nil},
+				{time.Minute, nil, 1, nil},
+				{time.Minute + 30*time.Second, handing, 0, nil},
 				{5 * time.Minute, cluster("installing", "", host("m0", "installing-in-progress", "Rebooting", bootstrap)), 0, nil},
 			},
 			story2(0, waitfor.State{Up: true, Text: "1 of 2 nodes are Ready"}, time.Hour, waitfor.State{}),

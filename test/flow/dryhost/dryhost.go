@@ -73,6 +73,16 @@ type Hub struct {
 	InfraEnv, Token string
 }
 
+// write puts a file into the host's root.
+func (m *Machine) write(path string, raw []byte) error {
+	root, err := os.OpenRoot(m.Dir.Root)
+	if err != nil {
+		return err
+	}
+	inside := strings.TrimPrefix(path, "/")
+	return errors.Join(root.MkdirAll(filepath.Dir(inside), 0o755), root.WriteFile(inside, raw, 0o600), root.Close())
+}
+
 // Agent returns the command of the agent, as the unit of the live image runs it.
 func (m *Machine) Agent(ctx context.Context, hub Hub) (*exec.Cmd, error) {
 	args := []string{"agent", "--url", hub.URL, "--infra-env-id", hub.InfraEnv, "--agent-version", "ironflow-agent:test", "--insecure=false"}
@@ -81,8 +91,7 @@ func (m *Machine) Agent(ctx context.Context, hub Hub) (*exec.Cmd, error) {
 		if err != nil {
 			return nil, err
 		}
-		inside := m.Dir.Path(hostfile.HubCA)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(inside), 0o755), os.WriteFile(inside, raw, 0o600)); err != nil {
+		if err := m.write(hostfile.HubCA, raw); err != nil {
 			return nil, err
 		}
 		args = append(args, "--cacert", hostfile.HubCA)
