@@ -200,7 +200,8 @@ func concernBaseline(o *Observed, d *Decision) {
 	_, read := o.InFull()
 	switch {
 	case b == BaselineKnown && o.keptAsItIs():
-		if n, ok := o.knownNode(d); ok && nodespec.Unproven(n.Node()) {
+		// Nor is it free while the status still says that it is left alone, and that this is what keeps it.
+		if n, ok := o.knownNode(d); ok && (nodespec.Unproven(n.Node()) || stalledBy(o, causeUnproven)) {
 			enter(o, d, metal3.StateExternallyProvisioned)
 		}
 	case b == BaselineKnown:

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
@@ -30,7 +31,13 @@ func stepDeprovisioning(o *Observed, d *Decision) {
 		if !cleaningToBeDisabled(o, d) {
 			tearDown()
 		}
-	case ironic.StateDeployFailed, ironic.StateServiceWait, ironic.StateServiceFailed:
+	case ironic.StateServiceFailed:
+		if o.Node.Maintenance && o.Node.Fault != "" {
+			endMaintenance(o, d) // that of the failure, in which Ironic would refuse what comes after
+			return
+		}
+		tearDown()
+	case ironic.StateDeployFailed, ironic.StateServiceWait:
 		tearDown()
 	case ironic.StateError:
 		afterFailure(o, d, metal3.ProvisioningError, tearDown)
@@ -64,7 +71,12 @@ func cleaningToBeDisabled(o *Observed, d *Decision) bool {
 	if !ok {
 		return true
 	}
-	return (n.AutomatedClean == nil || *n.AutomatedClean) && abandon(o, d)
+	return wouldClean(o, n) && abandon(o, d)
+}
+
+// wouldClean reports a node that does not know yet that its machine is not to be cleaned.
+func wouldClean(o *Observed, n nodeaction.Read) bool {
+	return !nodespec.AutomatedClean(o.Host) && (n.AutomatedClean == nil || *n.AutomatedClean)
 }
 
 // wantedAfterAll keeps a machine whose deployment was to be cut short, and has ended with just

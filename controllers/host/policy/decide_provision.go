@@ -145,7 +145,9 @@ func watchDeploy(o *Observed, d *Decision) {
 		reason = deployFailure(o, *o.Failure)
 	}
 	fail(o, d, metal3.ProvisioningError, "", reason)
-	target(o, d, ironic.TargetDeleted)
+	if !cleaningToBeDisabled(o, d) {
+		target(o, d, ironic.TargetDeleted)
+	}
 }
 
 // hubFailed reports whether the hub has declared this deployment's installation
@@ -197,7 +199,7 @@ func withProgress(n view.Note, p Progress) view.Note {
 // deployFailed records why a deployment failed. One that a restart of Ironic cut
 // off is started again at once, but only one in a row: an image that Ironic cannot
 // handle may be what ends it. What was being taken down is taken down: its node
-// keeps nothing of what it was to be deployed with.
+// keeps nothing of what it was to be deployed with. So is a machine that is to be off by now.
 func deployFailed(o *Observed, d *Decision) {
 	n, ok := o.readNode(d)
 	switch {
@@ -213,6 +215,9 @@ func deployFailed(o *Observed, d *Decision) {
 	case !known:
 	case ironic.FailedByRestart(reason) && o.Node.ProvisionState == ironic.StateError:
 		d.warn("IronicRestarted", "Ironic cut the operation off, the machine is given back before it is deployed again: "+reason)
+		startDeprovisioning(o, d)
+	case ironic.FailedByRestart(reason) && !o.Host.Spec.Online:
+		d.warn("IronicRestarted", "Ironic cut the deployment off, and the machine is to be off by now: it is given back, and deployed when it is to be on: "+reason)
 		startDeprovisioning(o, d)
 	case ironic.FailedByRestart(reason) && failedDeployments(o.Host, &d.Status) == 0:
 		d.warn("IronicRestarted", "Ironic cut the deployment off, it is started again: "+reason)

@@ -163,7 +163,7 @@ func JudgeDouble(h *metal3.BareMetalHost, others []*metal3.BareMetalHost) Double
 		if nodespec.SameMachine(h, other) == "" || Standing(h) == Standing(other) && Standing(h) >= isUsed && !isDetached(h) {
 			continue // both are in use: nobody knows whose it is, and neither is held up
 		}
-		if comesFirst(other, first) {
+		if comesFirst(other, first) || first == h && isDetached(h) && hasItsNode(other) {
 			first = other
 		}
 	}
@@ -178,6 +178,12 @@ func JudgeDouble(h *metal3.BareMetalHost, others []*metal3.BareMetalHost) Double
 	d.Why = fmt.Sprintf("a host of another namespace has the same %s, and one machine has one host: correct or delete the host that is wrong; "+
 		"who may list hosts of all namespaces finds the other one by that, and the controller's log names it", nodespec.SameMachine(first, h)) // as this host spells it
 	return d
+}
+
+// hasItsNode reports a host that has a node by now. It was let to its machine, so that a detached one of that
+// machine was given its address since: attached, it would have another node there.
+func hasItsNode(h *metal3.BareMetalHost) bool {
+	return h.Status.Provisioning.ID != "" && !isDetached(h)
 }
 
 // comesFirst reports whether a machine is rather a's than b's: that of the one that is in
@@ -206,7 +212,7 @@ const (
 func Standing(h *metal3.BareMetalHost) int {
 	switch h.Status.Provisioning.State {
 	case metal3.StateProvisioning, metal3.StateProvisioned, metal3.StateExternallyProvisioned, metal3.StateDeprovisioning:
-		if h.Status.Provisioning.ID != "" && !isDetached(h) {
+		if hasItsNode(h) {
 			return isUsedByANode
 		}
 		return isUsed

@@ -255,11 +255,14 @@ func startOver(o *Observed, d *Decision) bool {
 	case m.State != n.ProvisionState, !m.Since.Equal(n.ProvisionUpdatedAt):
 		dropMark(d) // it was asked for: this is the operation that it led to
 	default:
-		end := ironic.TargetDeleted
-		if n.ProvisionState == ironic.StateInspectWait {
-			end = ironic.TargetAbort
+		switch {
+		case n.ProvisionState == ironic.StateInspectWait:
+			target(o, d, ironic.TargetAbort)
+		case wouldClean(o, n):
+			startDeprovisioning(o, d) // which tells the node before it is torn down
+		default:
+			target(o, d, ironic.TargetDeleted)
 		}
-		target(o, d, end)
 		d.DropAnnotations = []string{names.Rebooting}
 		d.event("ForcedReboot", "what the machine was doing ("+string(n.ProvisionState)+") is started over on request of a reboot annotation with force")
 	}
