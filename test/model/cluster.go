@@ -233,6 +233,7 @@ func (c *cluster) patch(obj client.Object, patch client.Patch, status bool) erro
 	}
 	w.countWork(stored, after)
 	w.checkKeys(stored, after)
+	c.run.checkHeld(stored, after)
 	w.wakeFor(key, stored, after)
 	if after.GetDeletionTimestamp() != nil && len(after.GetFinalizers()) == 0 {
 		w.objects[key] = after

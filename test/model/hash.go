@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/plan"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -49,7 +50,10 @@ func (w *World) hash() uint64 {
 	}
 	for _, id := range sortedKeys(w.nodes) {
 		n := *w.nodes[id]
-		fmt.Fprintln(&b, rank(n.UpdatedAt), rank(n.ProvisionUpdatedAt), rank(n.InspectionFinishedAt), n.password, n.silent, n.wish, n.inspect, n.restarts, n.chosen, n.abandoned, n.unheld, n.address)
+		fmt.Fprintln(&b, rank(n.UpdatedAt), rank(n.ProvisionUpdatedAt), rank(n.InspectionFinishedAt), n.password, n.silent, n.wish, n.inspect, n.restarts, n.chosen, n.abandoned, n.unheld, n.address, n.unseen, n.unabortable)
+		if order := plan.OrderOf(&n.Node); order != nil {
+			fmt.Fprintln(&b, order.Started(&n.Node), order.Since.Before(n.ProvisionUpdatedAt))
+		}
 		n.UpdatedAt, n.ProvisionUpdatedAt, n.InspectionFinishedAt, n.CreatedAt = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 		n.Agent = ironic.AgentInfo{}
 		_ = out.Encode(n.Node)
@@ -63,7 +67,7 @@ func (w *World) hash() uint64 {
 			fmt.Fprintln(&b, nodespec.OfAnotherTime(h, &n.Node))
 		}
 	}
-	fmt.Fprintln(&b, w.users, w.faults, w.ports, w.redirect, w.tenants, w.rows != nil, w.doubt)
+	fmt.Fprintln(&b, w.users, w.faults, w.ports, w.redirect, w.tenants, w.rows != nil, w.doubt, w.firmware, w.only)
 	w.hashBehind(&b)
 	w.hashSecrets(&b)
 	sum := fnv.New64a()

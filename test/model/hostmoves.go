@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"maps"
+	"slices"
 	"strings"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -13,6 +14,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
 // edit changes a host as a user does.
@@ -59,10 +61,7 @@ func (w *World) hear(key types.NamespacedName, before, after *metal3.BareMetalHo
 			a.Destroy = a.Destroy || stalled != nil && stalled.Reason == "MachineMayBeInUse" // who has read that calls it free
 		}
 	}
-	if detach := after.Annotations[names.Detached]; strings.Contains(detach, "force") && detach != before.Annotations[names.Detached] {
-		a.Anew = true
-	}
-	a.Anew = a.Anew || forced(after) > forced(before) || after.Spec.ExternallyProvisioned != before.Spec.ExternallyProvisioned
+	a.Anew = a.Anew || anew(before, after)
 	for _, id := range sortedKeys(w.nodes) {
 		if n := w.nodes[id]; n.address == systemOf(after) && n.wish != "" && differs(after, n.wish) {
 			a.Anew = true
@@ -73,8 +72,42 @@ func (w *World) hear(key types.NamespacedName, before, after *metal3.BareMetalHo
 	a.Forgotten = a.Forgotten || attachedAsNew(before, after) && !w.active(systemOf(after))
 	w.asked[key] = a
 	if after.Spec.ExternallyProvisioned && !before.Spec.ExternallyProvisioned {
+		w.keep(key)
 		w.set(systemOf(after), func(m *machine) { m.Nobodys = false })
 	}
+}
+
+// anew reports a change that asks for the end of a deployment that is under way, or for another start.
+func anew(before, after *metal3.BareMetalHost) bool {
+	detach := after.Annotations[names.Detached]
+	return strings.Contains(detach, "force") && detach != before.Annotations[names.Detached] ||
+		forced(after) > forced(before) || after.Spec.ExternallyProvisioned != before.Spec.ExternallyProvisioned
+}
+
+// keep takes down that somebody says of a machine that what is on it is to be kept: whatever was asked for
+// before, unless Ironic is at work on that.
+func (w *World) keep(key types.NamespacedName) {
+	if a := w.asked[key]; !w.workedOn(key) {
+		a.Destroy, a.Forgotten = false, false
+		w.asked[key] = a
+	}
+}
+
+// deleted is the deletion of a host. It asks for what is installed to go, unless that is kept as it is or
+// is elsewhere now.
+func (w *World) deleted(key types.NamespacedName) {
+	h, a := w.host(key), w.asked[key]
+	moved := reconcile.Moved(h)
+	if !moved {
+		a.Destroy, a.Off, a.Anew = a.Destroy || !h.Spec.ExternallyProvisioned, true, true
+		w.asked[key] = a
+	}
+	if moved || len(h.Finalizers) == 0 {
+		w.abandon(systemOf(h)) // nobody can hold it, or is to
+		w.set(systemOf(h), func(m *machine) { m.Nobodys = true })
+	}
+	w.remove(objectKey{"BareMetalHost", key})
+	w.woken[key] = true
 }
 
 // declaredOther reports another wish for a machine that somebody else has installed. Its
@@ -152,19 +185,21 @@ func init() {
 			user, "delete", "", func(w *World, about string) bool { return w.host(named(about)).DeletionTimestamp == nil },
 			func(w *World, about string) {
 				w.later(moment)
-				key := named(about)
-				a := w.asked[key]
-				a.Destroy, a.Off, a.Anew = true, true, true
-				w.asked[key] = a
-				if len(w.host(key).Finalizers) == 0 {
-					w.abandon(systemOf(w.host(key))) // nobody can hold it
-					// Its deletion asks for what is installed to go.
-					w.set(systemOf(w.host(key)), func(m *machine) { m.Nobodys = true })
-				}
-				w.remove(objectKey{"BareMetalHost", key})
-				w.woken[key] = true
+				w.deleted(named(about))
 			},
 		},
+		{ // as clusterctl does before it deletes what it has moved
+			user, "annotation delete-for-move on", "", func(w *World, about string) bool {
+				h := w.host(named(about))
+				return h.DeletionTimestamp == nil && !reconcile.Moved(h)
+			},
+			func(w *World, about string) {
+				w.edit(about, func(h *metal3.BareMetalHost) {
+					h.Annotations, h.Finalizers = with(h.Annotations, names.DeleteForMove, ""), nil
+				})
+			},
+		},
+		annotate("delete-for-move", names.DeleteForMove, "")[1],
 		{
 			user, "a label on", "", func(w *World, about string) bool { return w.host(named(about)).Labels["some"] == "" },
 			func(w *World, about string) {
@@ -194,7 +229,7 @@ func init() {
 	} {
 		hostMoves = append(hostMoves, annotate(a[0], a[1], a[2])...)
 	}
-	hostMoves = append(append(append(hostMoves, specMoves...), secretMoves...), copies...)
+	hostMoves = slices.Concat(hostMoves, specMoves, addressMoves, secretMoves, firmwareMoves, copies)
 }
 
 func with(m map[string]string, key, value string) map[string]string {

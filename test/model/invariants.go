@@ -102,6 +102,9 @@ func isReboot(key string) bool {
 // checkPower holds a change of power against what was asked for.
 func (w *World) checkPower(n *node, target ironic.PowerState) {
 	m := w.machines[n.address]
+	if switchesOn(target) && n.ProvisionState == ironic.StateActive {
+		w.checkKeptOff(n, "switches on")
+	}
 	if !m.installed() || !m.On || target == ironic.PowerOn || w.mayGo(n.address) {
 		return
 	}
@@ -156,6 +159,7 @@ func (w *World) checkDeployment(n *node, wish string) {
 	}
 	for _, key := range w.ownersOf(n.address) {
 		if wishOf(w.host(key)) == wish || w.before[key] != nil && wishOf(w.before[key]) == wish {
+			w.checkOnline(n, key)
 			return
 		}
 	}
@@ -196,7 +200,7 @@ func (w *World) checkRest(key types.NamespacedName) {
 	}
 	status := h.Status
 	condition := func(kind string) *metav1.Condition { return meta.FindStatusCondition(status.Conditions, kind) }
-	if reconcile.KeptOff(h) != "" {
+	if reconcile.KeptOff(h) != "" || reconcile.Moved(h) {
 		return
 	}
 	w.checkInstalled(key)
@@ -240,6 +244,9 @@ func (w *World) checkInstalled(key types.NamespacedName) {
 	p, disk := h.Status.Provisioning, w.machineOf(h).Disk
 	if p.State != metal3.StateProvisioned || h.Status.ErrorType != "" || h.DeletionTimestamp != nil || disk == outside || disk == "" || disk == partial || w.untold(h) {
 		return
+	}
+	if tenant, known := w.tenants[systemOf(h)]; known && tenant != key {
+		return // it speaks of the machine that it had before it was detached
 	}
 	if said := wishText(&p.Image, p.CustomDeploy); said != disk && !besides(said, disk) {
 		w.breaks("UNTRUE: host %s says that its machine has %q, and it has %q", key.Name, said, disk)
@@ -320,7 +327,7 @@ func (w *World) checkRecovered() {
 		if h.Status.OperationalStatus == metal3.OperationalStatusDetached {
 			continue // nothing is tried
 		}
-		if h.Status.ErrorType == "" || reconcile.KeptOff(h) != "" || slices.ContainsFunc(reasons, func(part string) bool { return strings.Contains(text, part) }) {
+		if h.Status.ErrorType == "" || reconcile.KeptOff(h) != "" || reconcile.Moved(h) || slices.ContainsFunc(reasons, func(part string) bool { return strings.Contains(text, part) }) {
 			continue
 		}
 		if c := meta.FindStatusCondition(h.Status.Conditions, metal3.ProgressingCondition); c != nil && forPerson(view.ParseNote(c.Message)) {

@@ -32,6 +32,9 @@ type node struct {
 	wish     string
 	inspect  bool // there is an inventory
 	restarts int  // of the machine, in this deployment
+	unseen   bool // that it came on by itself; Ironic looks once a minute as a rule
+	// unabortable means that Ironic has refused to end a deployment by itself.
+	unabortable bool
 }
 
 // change replaces a node by a changed copy. Every change moves updated_at.
@@ -77,6 +80,9 @@ func (g gateway) write(op, id string, do func(w *World) error) error {
 		return failed(ironic.Busy, op, "node is locked by host conductor")
 	case answer == refused:
 		g.run.note("Ironic refuses %q", op)
+		if found && op == provisionState+string(ironic.TargetAbort) {
+			w.change(id, func(n *node) { n.unabortable = true })
+		}
 		return failed(ironic.Rejected, op, "refused by the model")
 	case answer == down:
 		g.run.note("Ironic does not answer %q", op)
@@ -87,6 +93,7 @@ func (g gateway) write(op, id string, do func(w *World) error) error {
 		return failed(ironic.Busy, op, "node is locked by host "+n.Reservation)
 	}
 	g.run.checkHold(op)
+	g.run.checkMoved(op)
 	if err := do(w); err != nil {
 		g.run.note("Ironic refuses %q: %v", op, err)
 		return err

@@ -20,6 +20,8 @@ type machine struct {
 	Nobodys bool
 	// Password is what the BMC takes.
 	Password string
+	// Booting is what its BIOS setting of that name is; empty for as it came.
+	Booting string
 }
 
 // partial is on a disk that an image is being written to.

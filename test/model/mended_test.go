@@ -2,6 +2,29 @@ package model
 
 // mended are histories that were found once. They are replayed, and nothing breaks.
 var mended = map[string]string{
+	"a deployment that is cut off is not begun anew for a host that is to be off": `
+scenario: deploying
+offline a
+a restart of Ironic cuts off node-0`,
+	"a deployment that is started over is not cleaned where that is disabled": `
+scenario: deploying
+no cleaning for a
+annotation hard forced reboot on a`,
+	"what is said to be kept just after it was called free is kept": `
+scenario: left alone, since it was deployed
+annotation inspect on a; crash after write 1
+externally provisioned a`,
+	"a machine whose servicing has failed can be used again": `
+scenario: about to be serviced
+Ironic goes on with node-0
+Ironic fails with node-0
+no image for a`,
+	"a detached host is not attached at the BMC of one that is free": `
+scenario: detached, with the BMC of another host
+no image for a
+Ironic goes on with node-0
+Ironic goes on with node-0
+annotation detached off b`,
 	"a host that is paused while its node is lost needs a person": `
 LEFT ALONE FOR NOTHING: host a is in state "inspecting" and says: the host's status (inspecting) is of when the machine was worked on, which may have ended since, and its former node is gone from Ironic (now node lab~a): after a restore from an older backup something may be on it that nobody knows of, so it is left alone. To keep that, set spec.externallyProvisioned. If nothing is needed of it, annotate the host with inspect.metal3.io
 scenario: inspecting

@@ -36,21 +36,28 @@ func TestLives(t *testing.T) {
 }
 
 // TestHistories searches all histories of two changes of users, of two disturbances, and
-// of one each, the shortest first, as far as its number of worlds goes.
+// of one each, the shortest first, as far as its number of worlds goes; and those that a scenario is about,
+// from where little is missing.
 func TestHistories(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(300))
-	for name, l := range map[string]Limits{
-		"a change and a disturbance": {Users: 1, Faults: 1},
-		"two changes":                {Users: 2},
-		"two disturbances":           {Faults: 2},
+	most, nobodys := ofMost(), ofNobodysWish()
+	for name, l := range map[string]struct {
+		Limits
+
+		scenarios []Scenario
+	}{
+		"a change and a disturbance": {Limits{Users: 1, Faults: 1, States: 11_000}, most},
+		"two changes":                {Limits{Users: 2, States: 11_000}, most},
+		"two disturbances":           {Limits{Faults: 2, States: 11_000}, most},
+		"shortly before a machine may be touched unasked": {Limits{Users: 2, Faults: 1, States: 8_000, Focused: true}, nobodys},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			if l.States = 11_000; testing.Short() {
+			if testing.Short() {
 				l.States = 500
 			}
 			l.Depth, l.Workers, l.Known, l.Found = 60, 2, knownOnes(), 10
-			result, err := Search(t.Context(), Scenarios(), l)
+			result, err := Search(t.Context(), l.scenarios, l.Limits)
 			g.Expect(err).NotTo(HaveOccurred())
 			t.Logf("%d worlds, %d steps, depth %d, complete %t", result.States, result.Steps, result.Depth, result.Complete)
 			for _, c := range result.Found {

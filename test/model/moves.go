@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +35,7 @@ func (w *World) moves() []move {
 	var list []move
 	add := func(from []move, about string) {
 		for _, m := range from {
-			if m.kind == user && w.users == 0 || m.kind == fault && w.faults == 0 {
+			if m.kind == user && w.users == 0 || m.kind == fault && w.faults == 0 || m.kind != free && w.only != nil && !slices.Contains(w.only, m.name) {
 				continue
 			}
 			if m.about = about; m.may(w, about) {
@@ -71,7 +72,7 @@ func (w *World) fair() (move, bool) {
 		}
 	}
 	for _, id := range sortedKeys(w.nodes) {
-		if w.nodes[id].blind() {
+		if w.blind(id) {
 			m := powerSeen
 			m.about = id
 			return m, true
@@ -161,16 +162,18 @@ var agentBack = move{
 
 // powerSeen has Ironic ask the BMC again.
 var powerSeen = move{
-	free, "Ironic sees the power of", "", func(w *World, id string) bool { return w.nodes[id].blind() },
+	free, "Ironic sees the power of", "", func(w *World, id string) bool { return w.blind(id) },
 	func(w *World, id string) {
 		w.later(moment)
-		w.change(id, func(n *node) { n.PowerState = power(w.machines[n.address].On) })
+		w.change(id, func(n *node) { n.PowerState, n.unseen = power(w.machines[n.address].On), false })
 	},
 }
 
 // blind reports whether Ironic does not know whether a machine is on that it looks after.
-func (n *node) blind() bool {
-	return n.PowerState == "" && !n.works() && n.ProvisionState != ironic.StateEnroll
+func (w *World) blind(id string) bool {
+	n := w.nodes[id]
+	unseen := n.unseen && n.PowerState != power(w.machines[n.address].On)
+	return (n.PowerState == "" || unseen) && !n.works() && n.ProvisionState != ironic.StateEnroll
 }
 
 // lostSight is the error of a query of power that Ironic makes itself.
@@ -197,6 +200,21 @@ func (w *World) vanish(id string) {
 		w.set(address, func(m *machine) { m.Disk = "" })
 	}
 	w.lose(id)
+}
+
+// comesOn has a machine come on by itself, as after a loss of mains. Its BMC tells of that, where its
+// host is known; Ironic has it as off until it looks.
+func (w *World) comesOn(id string) {
+	w.doubt.Pressed = true
+	w.set(w.nodes[id].address, func(m *machine) { m.On = true })
+	w.change(id, func(n *node) { n.unseen = true })
+	for _, key := range w.ownersOf(w.nodes[id].address) {
+		if w.host(key).Status.Provisioning.ID == id {
+			m := w.memories[key]
+			m.Told++
+			w.memories[key], w.woken[key] = m, true
+		}
+	}
 }
 
 // nodeMoves happen to a node.
@@ -280,6 +298,13 @@ var nodeMoves = []move{
 			w.later(moment)
 			w.change(id, func(n *node) { n.Name, n.abandoned = "renamed", true })
 		},
+	},
+	{
+		fault, "by itself comes on the machine of", "", func(w *World, id string) bool {
+			n := w.nodes[id]
+			return n.PowerState == ironic.PowerOff && !n.works() && !w.machines[n.address].On
+		},
+		func(w *World, id string) { w.later(moment); w.comesOn(id) },
 	},
 	{
 		fault, "somebody presses the button of", "", func(w *World, id string) bool { return w.nodes[id].PowerState != "" && !w.nodes[id].works() },

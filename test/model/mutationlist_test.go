@@ -98,4 +98,50 @@ var mutations = []mutation{
 	{name: "another checksum is another image", file: "nodespec/wish.go", old: "wanted.URL() != deployed.URL() ||", new: "(wanted.URL() != deployed.URL() || wanted.Image.Checksum != deployed.Image.Checksum) ||"},
 	{name: "a person's maintenance is ended", file: "policy/decide_register.go", old: "	case inMaintenance(o, d):\n", new: ""},
 	{name: "a key with force holds nothing", file: "policy/restart.go", old: "		return heldByKey(o, d)\n", new: "		return false\n"},
+	// What a sceptical reader has found: a machine that was touched unasked.
+	{name: "a look at the power switches off what may be in use", file: "policy/decide_power.go", old: "ok && !on && nodespec.Unproven(n.Node())", new: "ok && !on && o.Host == nil"},
+	{name: "servicing begins while a client keeps the machine off", file: "plan/order.go", old: "h.Spec.Online && KeptOffBy(h) == \"\"", new: "h.Spec.Online"},
+	{name: "servicing that has failed is begun again while a client keeps the machine off", file: "policy/decide_service.go", old: "	case key != \"\":\n", new: "	case key == \"?\":\n"},
+	{name: "a host is attached at the BMC of another that is in use", file: "policy/owner.go", old: " && Standing(h) >= isUsed && !isDetached(h) {", new: " && Standing(h) >= isUsed {"},
+	{name: "a detached host stands as one with a node", file: "policy/owner.go", old: "		if hasItsNode(h) {\n", new: "		if h.Status.Provisioning.ID != \"\" {\n"},
+	{name: "a detached host is attached though its machine is another one's", file: "policy/owner.go", old: "isDetached(o.Host) && WantsDetach(o.Host) && !o.Deleting(), Detaching(o):", new: "isDetached(o.Host) && !o.Deleting(), Detaching(o):"},
+	{name: "a host that is elsewhere now is worked on", file: "policy/decide.go", old: "		concernMoved,\n", new: ""},
+	{name: "a machine is cleaned though that was disabled while its deployment waits", file: "policy/decide_deprovision.go", old: "		if !cleaningToBeDisabled(o, d) {\n			tearDown()\n		}\n", new: "		tearDown()\n"},
+	{name: "what was kept as it is goes with its host", file: "policy/decide.go", old: " || stalledBy(o, causeUnproven))", new: ")"},
+	{name: "a machine that is to be off is deployed", file: "policy/decide_provision.go", old: "	case !o.Host.Spec.Online:\n		enter(o, d, metal3.StateAvailable)\n", new: ""},
+	{name: "a deployment that was cut off is begun anew though the machine is to be off", file: "policy/decide_provision.go", old: "FailedByRestart(reason) && !o.Host.Spec.Online:", new: "FailedByRestart(reason) && o.Host == nil:"},
+	{name: "a deployment that is started over is cleaned though that was disabled", file: "policy/restart.go", old: "		case wouldClean(o, n):\n", new: "		case false:\n"},
+	{
+		name: "a deployment that the hub has failed is cleaned though that was disabled", file: "policy/decide_provision.go",
+		old: "	if !cleaningToBeDisabled(o, d) {\n		target(o, d, ironic.TargetDeleted)\n	}\n", new: "	target(o, d, ironic.TargetDeleted)\n",
+		pkg: "./controllers/host/policy", run: "^TestADeploymentIsEndedWithoutCleaningWhereThatIsDisabled$",
+	},
+	{name: "a detached host is attached at the BMC of one that is free", file: "policy/owner.go", old: " || first == h && isDetached(h) && hasItsNode(other) {", new: " {"},
+	{name: "what is said to be kept just after it was called free goes", file: "policy/baseline.go", old: "(nodespec.Unproven(n.Node()) || stalledBy(o, causeUnproven))", new: "nodespec.Unproven(n.Node())"},
+	{name: "a node whose servicing has failed stays in maintenance", file: "policy/decide_deprovision.go", old: "o.Node.Maintenance && o.Node.Fault != \"\" {", new: "false {"},
+	{
+		name: "the port of a host on hold is taken away", file: "execute/ports.go", old: " || reconcile.KeptOff(other) != \"\"", new: " || reconcile.KeptOff(other) == \"?\"",
+		pkg: "./controllers/host", run: "^TestAHeldHostKeepsItsPorts$",
+	},
+	{
+		name: "the host of a claim that is elsewhere now is given back", file: "../claim/decide.go", old: ", reconcile.Moved(in.Claim):", new: ":",
+		pkg: "./controllers/claim", run: "^TestAClaimThatIsDeletedForAMoveIsElsewhere$",
+	},
+	{
+		name: "a claim that is elsewhere now gets its finalizer back", file: "../claim/controller.go", old: "		Gate:      here,\n", new: "",
+		pkg: "./controllers/claim", run: "^TestAClaimThatIsDeletedForAMoveIsElsewhere$",
+	},
+	{
+		name: "a wipe that follows another change is no blocker", file: "../migrate/rehearse.go", old: " || toBeGivenBack(h)\n", new: "\n",
+		pkg: "./controllers/migrate", run: "^TestAWipeIsABlocker$",
+	},
+	{
+		name: "the API server refuses what a host that is left alone tells to do", file: "../../config/admission/change.go",
+		old: "				about(\"oldObject\", str(\"status.errorType\"))+` == \"registration error\"`), // which may tell to set it\n", new: "			),\n",
+		pkg: "./config/admission", run: "^(TestFilesAreWrittenFromTheTable|TestTheAPIServerRefuses)$",
+	},
+	{
+		name: "a list of the instant of our own call is of after it", file: "../../ironic/table.go", old: "!asked.After(e.told)", new: "asked.Before(e.told)",
+		pkg: "./ironic", run: "^TestAListOfTheInstantOfACallIsOfBeforeIt$",
+	},
 }

@@ -48,10 +48,13 @@ func init() {
 			start:     deploy, touches: true,
 		},
 		ironic.TargetDeleted: {
-			from:      []ironic.ProvisionState{ironic.StateActive, ironic.StateDeployFailed, ironic.StateError, ironic.StateDeployWait},
+			from: []ironic.ProvisionState{
+				ironic.StateActive, ironic.StateDeployFailed, ironic.StateError, ironic.StateDeployWait, ironic.StateServiceWait, ironic.StateServiceFailed,
+			},
 			fulfilled: []ironic.ProvisionState{ironic.StateDeleting, ironic.StateAvailable},
 			start: func(w *World, id string, t ironic.Transition) {
 				w.checkCutOff(w.nodes[id], "undeploys")
+				w.checkCleaning(w.nodes[id])
 				undeploy(w, id, t)
 			},
 		},
@@ -62,15 +65,28 @@ func init() {
 				w.change(id, func(n *node) { n.ProvisionState, n.Reservation = ironic.StateAdopting, conductor })
 			},
 		},
+		ironic.TargetService: {
+			from:      []ironic.ProvisionState{ironic.StateActive, ironic.StateServiceFailed},
+			fulfilled: []ironic.ProvisionState{ironic.StateServicing, ironic.StateServiceWait},
+			start:     service, touches: true,
+		},
 		ironic.TargetAbort: {
-			from: []ironic.ProvisionState{ironic.StateInspectWait, ironic.StateCleanWait, ironic.StateDeployWait},
+			from: []ironic.ProvisionState{
+				ironic.StateInspectWait, ironic.StateCleanWait, ironic.StateDeployWait, ironic.StateServiceWait, ironic.StateServiceFailed,
+			},
 			start: func(w *World, id string, _ ironic.Transition) {
 				w.checkCutOff(w.nodes[id], "aborts")
+				if abortService(w, id) {
+					return
+				}
 				w.fail(id, "the operation was aborted by request")
 			},
 		},
 	}
 }
+
+// provisionState begins what is noted of a request for a provision state.
+const provisionState = "provision state "
 
 // conductor holds the lock of a node that Ironic works on.
 const conductor = "conductor"
@@ -81,13 +97,16 @@ func (g gateway) Transition(_ context.Context, id string, t ironic.Transition) e
 	if n, found := g.world().nodes[id]; found && slices.Contains(v.fulfilled, n.ProvisionState) && !slices.Contains(v.from, n.ProvisionState) {
 		return nil
 	}
-	return g.write("provision state "+string(t.Target), id, func(w *World) error {
+	return g.write(provisionState+string(t.Target), id, func(w *World) error {
 		n := w.nodes[id]
 		if !slices.Contains(v.from, n.ProvisionState) {
 			return failed(ironic.Rejected, "provision", "the requested action "+string(t.Target)+" can not be performed on a node in state "+string(n.ProvisionState))
 		}
 		if n.Maintenance && v.touches {
 			return failed(ironic.Rejected, "provision", "the node is in maintenance")
+		}
+		if v.touches || t.Target == ironic.TargetDeleted {
+			w.checkOwner(g.run.host, n, string(t.Target))
 		}
 		v.start(w, id, t)
 		return nil
@@ -111,6 +130,7 @@ func inspect(w *World, id string, _ ironic.Transition) {
 }
 
 func provide(w *World, id string, _ ironic.Transition) {
+	w.checkCleaning(w.nodes[id])
 	if clean := w.nodes[id].AutomatedClean; clean != nil && !*clean {
 		w.change(id, func(n *node) { n.ProvisionState, n.LastError = ironic.StateAvailable, "" })
 		return
@@ -139,14 +159,14 @@ func deploy(w *World, id string, t ironic.Transition) {
 		}
 		a := w.asked[key]
 		a.Restarts = 0                  // what was asked for before is not meant for what comes
-		before, hidden := w.before[key] // a restart that the cache does not show may be meant for this one
-		a.Anew = w.host(key).DeletionTimestamp != nil || differs(w.host(key), wish) || hidden && forced(w.host(key)) > forced(before)
+		before, hidden := w.before[key] // what the cache does not show may be meant for this one
+		a.Anew = w.host(key).DeletionTimestamp != nil || differs(w.host(key), wish) || hidden && anew(before, w.host(key))
 		w.asked[key] = a
 	}
 	w.machines[n.address] = w.machines[n.address].with(partial)
 	w.change(id, func(n *node) {
 		n.ProvisionState, n.TargetProvisionState, n.LastError, n.wish = ironic.StateDeployWait, ironic.StateActive, "", wish
-		n.restarts = 0
+		n.restarts, n.unabortable = 0, false
 		n.DeployStep = ironic.Step{Interface: "deploy", Name: "deploy"}
 		if url, is := n.InstanceInfo["image_source"].(string); is && w.redirect {
 			n.InstanceInfo = maps.Clone(n.InstanceInfo)
@@ -201,6 +221,8 @@ func (w *World) fail(id, why string) {
 			}
 		case ironic.StateDeployWait:
 			n.ProvisionState = ironic.StateDeployFailed
+		case ironic.StateServiceWait:
+			n.ProvisionState, n.Maintenance, n.Fault, n.MaintenanceReason = ironic.StateServiceFailed, true, "service failure", why
 		case ironic.StateDeleting:
 			n.ProvisionState = ironic.StateError
 		case ironic.StateAdopting:
@@ -236,8 +258,14 @@ func (w *World) goOn(id string) {
 		w.change(id, func(n *node) {
 			n.ProvisionState, n.PowerState, n.inspect, n.InspectionFinishedAt = ironic.StateManageable, ironic.PowerOff, true, w.stamp()
 		})
+	case ironic.StateServiceWait:
+		serviced(w, id)
 	case ironic.StateCleanWait:
-		w.set(n.address, func(m *machine) { m.On = false })
+		w.set(n.address, func(m *machine) {
+			if m.On = false; n.TargetProvisionState == ironic.StateManageable && w.firmware == isAskedFor {
+				m.Booting = bootingAsked // manual cleaning, for whatever reason
+			}
+		})
 		w.change(id, func(n *node) {
 			n.ProvisionState, n.TargetProvisionState, n.PowerState = n.TargetProvisionState, "", ironic.PowerOff
 		})
@@ -286,6 +314,7 @@ func (g gateway) SetPower(_ context.Context, id string, r ironic.PowerRequest) e
 		if m := w.machines[w.nodes[id].address]; power(m.On) == r.Target && w.nodes[id].PowerState == r.Target {
 			return nil
 		}
+		w.checkOwner(g.run.host, w.nodes[id], string(r.Target))
 		w.checkPower(w.nodes[id], r.Target)
 		w.change(id, func(n *node) {
 			n.TargetPowerState, n.Reservation, n.LastError = r.Target, conductor, ""
@@ -303,7 +332,7 @@ func (g gateway) SetPower(_ context.Context, id string, r ironic.PowerRequest) e
 // switched ends a change of power.
 func (w *World) switched(id string) {
 	n := w.nodes[id]
-	on := n.TargetPowerState != ironic.PowerOff && n.TargetPowerState != ironic.PowerSoftOff
+	on := switchesOn(n.TargetPowerState)
 	if m := w.machines[n.address]; m.On && m.installed() && n.TargetPowerState != ironic.PowerOn {
 		w.restarted(n.address)
 	}

@@ -14,7 +14,7 @@ import (
 func (r *run) attempts() int {
 	count := 0
 	for _, told := range r.world.told {
-		if strings.HasPrefix(told, "asks Ironic: provision state ") {
+		if strings.HasPrefix(told, "asks Ironic: "+provisionState) {
 			count++
 		}
 	}

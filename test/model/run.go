@@ -49,7 +49,8 @@ type upset struct {
 // world to world.
 type run struct {
 	world     *World
-	rehearsal *host.Rehearsal
+	rehearsal *host.Rehearsal      // of a controller without firmware resources
+	keeping   *host.Rehearsal      // and of one with them
 	host      types.NamespacedName // whose pass it is
 	upset     upset
 	stale     bool
@@ -72,11 +73,16 @@ type crashed struct{}
 func newRun() (*run, error) {
 	r := &run{}
 	c := &cluster{run: r}
-	rehearsal, err := host.NewRehearsal(c, host.Options{
+	o := host.Options{
 		Gateway: gateway{r}, Watch: watch{r}, Now: func() time.Time { return r.world.Now },
 		Settings: policy.Settings{MaxAttempts: 3, Settings: nodespec.Settings{DeployISO: "http://images/live.iso", Architecture: "x86_64"}},
-	})
-	r.rehearsal = rehearsal
+	}
+	var err error
+	if r.rehearsal, err = host.NewRehearsal(c, o); err != nil {
+		return nil, err
+	}
+	o.Firmware = keeper{r}
+	r.keeping, err = host.NewRehearsal(c, o)
 	return r, err
 }
 
@@ -121,6 +127,13 @@ func (r *run) store() answer {
 func (r *run) checkHold(what string) {
 	if h := r.world.host(r.host); h != nil && !r.stale && reconcile.KeptOff(h) != "" {
 		r.world.breaks("TOUCHED ON HOLD: %s, for host %s, which has the annotation %s", what, h.Name, reconcile.KeptOff(h))
+	}
+}
+
+// checkMoved is before each request to Ironic: none is made for a host that is elsewhere now.
+func (r *run) checkMoved(what string) {
+	if h := r.world.host(r.host); h != nil && !r.stale && reconcile.Moved(h) {
+		r.world.breaks("TOUCHED THOUGH MOVED: Ironic is asked to %s, for host %s, which is elsewhere now", what, h.Name)
 	}
 }
 
@@ -175,14 +188,18 @@ func (r *run) pass(key types.NamespacedName) {
 		}
 	}()
 	r.host = key
-	r.rehearsal.Remember(key, w.memories[key])
+	rehearsal := r.rehearsal
+	if w.firmware != notKept {
+		rehearsal = r.keeping
+	}
+	rehearsal.Remember(key, w.memories[key])
 	_, r.stale = w.before[key]
 	r.stale = r.stale && r.upset.Stale
 	if !r.stale {
 		delete(w.before, key)
 	}
-	result, err := r.rehearsal.Next(quiet, key)
-	w.settle(key, r.rehearsal.Memory(key), result, err)
+	result, err := rehearsal.Next(quiet, key)
+	w.settle(key, rehearsal.Memory(key), result, err)
 	if r.stale {
 		w.woken[key] = w.host(key) != nil // when the cache hears of the change
 		delete(w.before, key)

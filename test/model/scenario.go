@@ -21,10 +21,20 @@ type Scenario struct {
 	then func(h *metal3.BareMetalHost)
 	// second is made then; nil for none.
 	second func(w *World) *metal3.BareMetalHost
+	// after are steps that are made last, as a story has them; atRest lets the world go on by itself.
+	after []string
+	// about are the moves of users and the disturbances that it is about; nil for all.
+	about []string
 }
 
+// atRest is the step by which a scenario lets its world go on to where it rests.
+const atRest = "and so on"
+
 // Scenarios are all that there are.
-func Scenarios() []Scenario { return append(ofOne(), ofTwo()...) }
+func Scenarios() []Scenario { return slices.Concat(ofOne(), ofTwo(), ofNobodysWish()) }
+
+// ofMost are those that the widest search begins in.
+func ofMost() []Scenario { return append(ofOne(), ofTwo()...) }
 
 // ofOne are the scenarios of one host.
 func ofOne() []Scenario {
@@ -117,11 +127,29 @@ func (s Scenario) begin(r *run, users, faults int) *World {
 		r.world, r.upset = w, upset{}
 		r.toRest(w)
 	}
+	s.makeSteps(r, w)
 	w.users, w.faults = users, faults
 	if s.second != nil {
 		w.faults = max(faults-1, 0) // there is twice as much that can happen
 	}
 	return w
+}
+
+// makeSteps makes the scenario's last steps.
+func (s Scenario) makeSteps(r *run, w *World) {
+	for _, line := range s.after {
+		w.users, w.faults = 1, 2
+		if line == atRest {
+			s.settle(r, w)
+			continue
+		}
+		st, err := w.stepOf(line)
+		if err != nil {
+			w.breaks("NO SCENARIO: %s: %v", s.Name, err)
+			return
+		}
+		r.make(w, st)
+	}
 }
 
 // settle lets a world come to rest, if that is the scenario's.

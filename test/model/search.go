@@ -109,10 +109,12 @@ type Result struct {
 // Limits bound a search.
 type Limits struct {
 	Users, Faults int
-	States        int // at most; 0 for no bound
-	Depth         int
-	Workers       int
-	Found         int // counterexamples after which it ends; 0 for no bound
+	// Focused leaves out of each scenario the moves that it is not about.
+	Focused bool
+	States  int // at most; 0 for no bound
+	Depth   int
+	Workers int
+	Found   int // counterexamples after which it ends; 0 for no bound
 	// Seed, unless 0, has walks by chance follow upon the search, until the context ends.
 	Seed uint64
 	// Known are counterexamples that say nothing new, and neither does what they cover.
@@ -144,6 +146,9 @@ func Search(ctx context.Context, scenarios []Scenario, l Limits) (Result, error)
 	}
 	for _, scenario := range scenarios {
 		w := scenario.begin(runs[0], l.Users, l.Faults)
+		if l.Focused {
+			w.only = scenario.about
+		}
 		s.arrive(runs[0], place{world: w, scenario: scenario.Name}, true)
 	}
 	for len(s.next) > 0 && s.found.Depth < l.Depth && ctx.Err() == nil && !s.enough() {

@@ -51,10 +51,11 @@ var specMoves = []move{
 	set("power-off allowed for", func(s *metal3.BareMetalHostSpec) { s.DisablePowerOff = false }),
 	set("no cleaning for", func(s *metal3.BareMetalHostSpec) { s.AutomatedCleaningMode = metal3.CleaningModeDisabled }),
 	set("cleaning for", func(s *metal3.BareMetalHostSpec) { s.AutomatedCleaningMode = metal3.CleaningModeMetadata }),
-	{ // the admission policies refuse it in other states
+	{ // the admission policies refuse it in most other states
 		user, "externally provisioned", "", func(w *World, about string) bool {
-			state := w.host(named(about)).Status.Provisioning.State
-			return !w.host(named(about)).Spec.ExternallyProvisioned && (state == policy.StateNone || state == metal3.StateAvailable)
+			h := w.host(named(about))
+			state := h.Status.Provisioning.State
+			return !h.Spec.ExternallyProvisioned && (state == policy.StateNone || state == metal3.StateAvailable || h.Status.ErrorType == metal3.RegistrationError)
 		},
 		func(w *World, about string) {
 			w.doubt.Claimed = true

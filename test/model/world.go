@@ -41,6 +41,8 @@ type World struct {
 	made     int // changes of nodes so far
 	removed  int // nodes
 	redirect bool
+	// firmware says whether somebody keeps the firmware resources of hosts, and what they ask for.
+	firmware firmware
 
 	// The controller's process: what it remembers, whom it will look at, and when.
 	memories map[types.NamespacedName]memory.Memory
@@ -53,6 +55,8 @@ type World struct {
 
 	// left are the moves of users and the disturbances that this history may still have.
 	users, faults int
+	// only names the moves of users and the disturbances that there are; nil for all.
+	only []string
 
 	broken string // the invariant that does not hold; empty for none
 	told   []string
