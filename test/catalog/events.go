@@ -25,7 +25,7 @@ var Events = []Event{
 	{host, "ServicingStarted", false, "BIOS settings or firmware of a provisioned machine are being changed."},
 	{host, "ServicingComplete", false, "They are changed."},
 	{host, "ServicingAborted", false, "Nothing is asked for any more that the HostUpdatePolicy allows."},
-	{host, "ServicingPutOff", false, "The machine was on again before servicing began; it is serviced in its next reboot."},
+	{host, "ServicingPutOff", false, "The machine was on again before servicing began, or is to be off after it has failed; it is serviced in its next reboot, or when it is switched on."},
 	{host, "DeprovisioningStarted", false, "The machine is given back."},
 	{host, "DeprovisioningComplete", false, "It is clean again."},
 	{host, "PowerOn", false, "Power on was asked for."},

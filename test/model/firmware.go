@@ -98,7 +98,7 @@ func service(w *World, id string, _ ironic.Transition) {
 	if m := w.machines[n.address]; n.ProvisionState == ironic.StateActive && m.installed() && m.On {
 		w.breaks("INTERRUPTED UNASKED: Ironic services the machine of node %s, which runs %q, and is in no reboot", n.Name, m.Disk)
 	}
-	w.checkKeptOff(n, "services")
+	w.checkServiced(n)
 	w.set(n.address, func(m *machine) { m.On = true })
 	w.change(id, func(n *node) {
 		n.ProvisionState, n.PowerState, n.LastError = ironic.StateServiceWait, ironic.PowerOn, ""

@@ -166,10 +166,18 @@ func (w *World) checkDeployment(n *node, wish string) {
 	w.breaks("DEPLOYED ANOTHER: node %s is deployed with %q, and no host of its machine asks for that", n.Name, wish)
 }
 
-// checkCutOff holds the end of a deployment that is under way against what was asked for
-// since it began.
+// checkCutOff holds the end of a deployment, or of servicing, that is under way against what was
+// asked for since it began.
 func (w *World) checkCutOff(n *node, how string) {
-	if n.ProvisionState != ironic.StateDeployWait || n.silent {
+	is := ""
+	switch {
+	case n.silent:
+	case n.ProvisionState == ironic.StateDeployWait:
+		is = n.wish + " is deployed"
+	case n.ProvisionState == ironic.StateServiceWait && w.firmware == isAskedFor:
+		is = "it is serviced"
+	}
+	if is == "" {
 		return
 	}
 	for _, key := range w.ownersOf(n.address) {
@@ -177,7 +185,7 @@ func (w *World) checkCutOff(n *node, how string) {
 			return
 		}
 	}
-	w.breaks("CUT OFF UNASKED: Ironic %s the machine of node %s while %q is deployed, which is what is asked for", how, n.Name, n.wish)
+	w.breaks("CUT OFF UNASKED: Ironic %s the machine of node %s while %s, which is what is asked for", how, n.Name, is)
 }
 
 // checkEnrolled finds a second node for one machine. One that is left of a host which was

@@ -19,6 +19,18 @@ scenario: about to be serviced
 Ironic goes on with node-0
 Ironic fails with node-0
 no image for a`,
+	"servicing that has failed is not begun again for a host that is to be off": `
+scenario: about to be serviced
+Ironic goes on with node-0
+Ironic fails with node-0
+offline a
+time goes by`,
+	"a host that is restored while its machine is serviced is provisioned": `
+scenario: about to be serviced
+Ironic goes on with node-0
+restored from a backup of when it was being deployed: a
+Ironic fails with node-0
+time goes by`,
 	"a detached host is not attached at the BMC of one that is free": `
 scenario: detached, with the BMC of another host
 no image for a

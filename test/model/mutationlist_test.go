@@ -102,6 +102,12 @@ var mutations = []mutation{
 	{name: "a look at the power switches off what may be in use", file: "policy/decide_power.go", old: "ok && !on && nodespec.Unproven(n.Node())", new: "ok && !on && o.Host == nil"},
 	{name: "servicing begins while a client keeps the machine off", file: "plan/order.go", old: "h.Spec.Online && KeptOffBy(h) == \"\"", new: "h.Spec.Online"},
 	{name: "servicing that has failed is begun again while a client keeps the machine off", file: "policy/decide_service.go", old: "	case key != \"\":\n", new: "	case key == \"?\":\n"},
+	{name: "servicing that has failed is begun again for a machine that is to be off", file: "policy/decide_service.go", old: "	case toBeOff(o):\n", new: "	case toBeOff(o) && o.Host == nil:\n"},
+	{name: "servicing is aborted of a host that is restored as being deployed", file: "observe/firmware.go", old: "	case metal3.StatePoweringOffBeforeDelete,", new: "	case metal3.StateProvisioning, metal3.StatePoweringOffBeforeDelete,"},
+	{
+		name: "the deployment of a node that is serviced has not ended", file: "policy/decide_provision.go", old: "slices.Contains(hasInstance, o.Node.ProvisionState)", new: "slices.Index(hasInstance, o.Node.ProvisionState) == 0",
+		pkg: "./controllers/host/policy", run: "^TestADeploymentHasEndedOfANodeThatIsServiced$",
+	},
 	{name: "a host is attached at the BMC of another that is in use", file: "policy/owner.go", old: " && Standing(h) >= isUsed && !isDetached(h) {", new: " && Standing(h) >= isUsed {"},
 	{name: "a detached host stands as one with a node", file: "policy/owner.go", old: "		if hasItsNode(h) {\n", new: "		if h.Status.Provisioning.ID != \"\" {\n"},
 	{name: "a detached host is attached though its machine is another one's", file: "policy/owner.go", old: "isDetached(o.Host) && WantsDetach(o.Host) && !o.Deleting(), Detaching(o):", new: "isDetached(o.Host) && !o.Deleting(), Detaching(o):"},

@@ -53,6 +53,16 @@ func (w *World) checkKeptOff(n *node, how string) {
 	}
 }
 
+// checkServiced finds servicing, which boots a machine, for a host whose machine is to be off, be it on by now.
+func (w *World) checkServiced(n *node) {
+	for _, key := range w.tenantsOf(n.address) {
+		if h := w.host(key); h.DeletionTimestamp == nil && !h.Spec.DisablePowerOff && w.seen(key, keptOff) {
+			w.breaks("SERVICED THOUGH OFF: Ironic services the machine of node %s, which host %s is to keep off: online %t, annotations %s", n.Name, key.Name,
+				h.Spec.Online, strings.Join(sortedKeys(h.Annotations), ", "))
+		}
+	}
+}
+
 // checkOnline finds a deployment of a machine that is to be off by now.
 func (w *World) checkOnline(n *node, key types.NamespacedName) {
 	if w.seen(key, func(h *metal3.BareMetalHost) bool { return !h.Spec.Online }) {

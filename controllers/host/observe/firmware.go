@@ -10,13 +10,14 @@ import (
 )
 
 // observeFirmware reads the host's firmware resources from the cache, in the
-// phases that look at them, and in those from which a pass may go on to one.
+// phases that look at them, and in those from which a pass may go on to one: a host that is
+// restored as being deployed goes on as one whose machine is serviced.
 func (b *Observer) observeFirmware(ctx context.Context, h *metal3.BareMetalHost) (f plan.Firmware, err error) {
 	if f.Made = b.Firmware == nil; f.Made { // nobody keeps any
 		return f, nil
 	}
 	switch h.Status.Provisioning.State {
-	case metal3.StateProvisioning, metal3.StatePoweringOffBeforeDelete, policy.StateDeleting:
+	case metal3.StatePoweringOffBeforeDelete, policy.StateDeleting:
 		return f, nil
 	default:
 	}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,10 @@ import (
 	"github.com/ironflow/ironflow/ironic"
 )
 
+// hasInstance are Ironic's states of a node whose deployment has ended. One that is serviced comes into this phase
+// by a status of when it was deployed, as a backup has it.
+var hasInstance = []ironic.ProvisionState{ironic.StateActive, ironic.StateServicing, ironic.StateServiceWait, ironic.StateServiceFailed}
+
 // stepProvisioning deploys: automated cleaning first if the node has not had it,
 // then the deployment with its steps. What was deployed stays, whatever else went
 // wrong meanwhile (the BMC's Secret, the next live image); only a deployment that
@@ -24,7 +29,7 @@ func stepProvisioning(o *Observed, d *Decision) {
 	case !nodespec.WantsInstance(o.Host):
 		startDeprovisioning(o, d)
 		return
-	case o.Node.ProvisionState == ironic.StateActive:
+	case slices.Contains(hasInstance, o.Node.ProvisionState):
 		deployed(o, d)
 		return
 	case o.Host.Status.ErrorType == metal3.ProvisioningError:

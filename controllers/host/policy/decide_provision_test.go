@@ -44,6 +44,22 @@ func TestWhoseReason(t *testing.T) {
 	}
 }
 
+// TestADeploymentHasEndedOfANodeThatIsServiced: the host's status is of a backup from before the end.
+func TestADeploymentHasEndedOfANodeThatIsServiced(t *testing.T) {
+	for _, state := range []ironic.ProvisionState{ironic.StateServicing, ironic.StateServiceWait, ironic.StateServiceFailed} {
+		t.Run(string(state), func(t *testing.T) {
+			g := NewWithT(t)
+			o := observed(metal3.StateProvisioning, state)
+			wantInstall(o.Host)
+			settled(o)
+			d := Decide(o)
+			g.Expect(d.Do).To(BeNil())
+			g.Expect(d.Status.Provisioning.State).To(Equal(metal3.StateProvisioned))
+			g.Expect(d.Status.Provisioning.CustomDeploy).To(Equal(o.Host.Spec.CustomDeploy), "what is on the machine is told")
+		})
+	}
+}
+
 // TestADeploymentThatRestartsOfIronicCutOff is begun anew at once, but not without end, and
 // not from a node that was being taken down: that keeps nothing to be deployed.
 func TestADeploymentThatRestartsOfIronicCutOff(t *testing.T) {

@@ -132,11 +132,25 @@ func serviceFailed(o *Observed, d *Decision) {
 		}
 		next()
 	}
-	if !serviceWished(o) {
+	switch {
+	case !serviceWished(o):
 		leave(func() { abortService(o, d) })
-		return
+	case toBeOff(o):
+		leave(func() { putServiceOff(o, d) })
+	default:
+		afterFailure(o, d, metal3.ServicingError, func() { leave(func() { serviceAgain(o, d) }) })
 	}
-	afterFailure(o, d, metal3.ServicingError, func() { leave(func() { serviceAgain(o, d) }) })
+}
+
+// putServiceOff gives up servicing that has failed, and that would boot the machine again and leave it on, for
+// the machine to be switched off.
+func putServiceOff(o *Observed, d *Decision) {
+	target(o, d, ironic.TargetAbort)
+	why := "Servicing has failed"
+	if o.Node.LastError != "" {
+		why += ": " + o.Node.LastError
+	}
+	d.warn("ServicingPutOff", why+". The machine is to be off by now: what is asked for is done when it is switched on again")
 }
 
 // serviceAgain asks for the work that is left, once the node holds its order.
@@ -163,6 +177,9 @@ func serviceAgain(o *Observed, d *Decision) {
 		startService(o, d, p.Work)
 	}
 }
+
+// toBeOff reports whether the machine is to be off, and may be switched off.
+func toBeOff(o *Observed) bool { return !o.Host.Spec.Online && !o.Host.Spec.DisablePowerOff }
 
 // serviceWished reports whether anything is still asked for that the policy allows.
 func serviceWished(o *Observed) bool {
@@ -197,7 +214,7 @@ func toBeServiced(o *Observed, n nodeaction.Known) bool {
 	case ironic.StateActive:
 		return o.Host.Status.OperationalStatus == metal3.OperationalStatusServicing && o.plan(n).Is == plan.ToDo
 	case ironic.StateServiceFailed:
-		return o.Failing() && serviceWished(o)
+		return o.Failing() && serviceWished(o) && !toBeOff(o)
 	default:
 		return false
 	}

@@ -48,6 +48,7 @@ func TestServicing(t *testing.T) {
 	}
 	locked := func(o *Observed) { o.Node.Reservation = "conductor-1" }
 	seen := func(o *Observed) { o.Firmware.Settings.Status.Settings["BootMode"] = "Uefi" }
+	toStayOff := func(o *Observed) { o.Host.Spec.Online = false }
 	past := noon.Add(-time.Minute)
 	asFailed := ordered(past, func(w *plan.Order) { w.Failed = true })
 	for name, c := range map[string]struct {
@@ -85,11 +86,15 @@ func TestServicing(t *testing.T) {
 		"the next attempt ends maintenance":        {node: ironic.StateServiceFailed, given: []func(*Observed){wish, onReboot, failed, asFailed, settled, func(o *Observed) { stalled(o, metal3.ServicingError, "ServicingError", time.Hour) }}, do: "unset maintenance", status: "error"},
 		"then it gets an order":                    {node: ironic.StateServiceFailed, given: []func(*Observed){wish, onReboot, asFailed, settled, func(o *Observed) { stalled(o, metal3.ServicingError, "ServicingError", time.Hour) }}, do: "update node", status: "error"},
 		"then it is made":                          {node: ironic.StateServiceFailed, given: []func(*Observed){wish, onReboot, ordered(noon, nil), settled, func(o *Observed) { stalled(o, metal3.ServicingError, "ServicingError", time.Hour) }}, do: "ask for service", status: "servicing"},
-		"a failure that nobody wants mended":       {node: ironic.StateServiceFailed, given: []func(*Observed){onReboot, under}, do: "ask for abort", status: "servicing"},
-		"a failure that somebody ended in Ironic":  {node: ironic.StateActive, given: []func(*Observed){onReboot, func(o *Observed) { stalled(o, metal3.ServicingError, "ServicingError", time.Hour) }}, status: "OK"},
-		"deprovisioning tears a failed one down":   {node: ironic.StateServiceFailed, given: []func(*Observed){func(o *Observed) { o.Host.Status.Provisioning.State = metal3.StateDeprovisioning }}, do: "ask for deleted", status: "OK"},
-		"deprovisioning waits for the conductor":   {node: ironic.StateServicing, given: []func(*Observed){func(o *Observed) { o.Host.Status.Provisioning.State = metal3.StateDeprovisioning }}, status: "OK", says: "waiting to deprovision"},
-		"a wish that ends the host comes first":    {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, func(o *Observed) { o.Host.Spec.CustomDeploy = nil }}, status: "OK"},
+		"not for a machine that is to be off": {
+			node: ironic.StateServiceFailed, do: "ask for abort", status: "OK", event: "ServicingPutOff",
+			given: []func(*Observed){wish, onReboot, toStayOff, asFailed, settled, func(o *Observed) { stalled(o, metal3.ServicingError, "ServicingError", time.Hour) }},
+		},
+		"a failure that nobody wants mended":      {node: ironic.StateServiceFailed, given: []func(*Observed){onReboot, under}, do: "ask for abort", status: "servicing"},
+		"a failure that somebody ended in Ironic": {node: ironic.StateActive, given: []func(*Observed){onReboot, func(o *Observed) { stalled(o, metal3.ServicingError, "ServicingError", time.Hour) }}, status: "OK"},
+		"deprovisioning tears a failed one down":  {node: ironic.StateServiceFailed, given: []func(*Observed){func(o *Observed) { o.Host.Status.Provisioning.State = metal3.StateDeprovisioning }}, do: "ask for deleted", status: "OK"},
+		"deprovisioning waits for the conductor":  {node: ironic.StateServicing, given: []func(*Observed){func(o *Observed) { o.Host.Status.Provisioning.State = metal3.StateDeprovisioning }}, status: "OK", says: "waiting to deprovision"},
+		"a wish that ends the host comes first":   {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, func(o *Observed) { o.Host.Spec.CustomDeploy = nil }}, status: "OK"},
 		"an externally provisioned host, likewise": {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, func(o *Observed) {
 			o.Host.Status.Provisioning.State = metal3.StateExternallyProvisioned
 			o.Host.Spec.ExternallyProvisioned = true
