@@ -1,6 +1,7 @@
 package unit
 
 import (
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -11,8 +12,10 @@ const (
 	// maxBehind is how far the hub may be behind before it takes no more of agents: what it has
 	// can still be answered before they give up.
 	maxBehind = 20 * time.Second
-	// maxLater is the latest moment that a refused caller is given: agents stay away no longer.
-	maxLater = 5 * time.Minute
+	// maxLater is the latest moment that a refused caller is given. An agent that is sent away with a report comes
+	// up to a quarter later, and polls a minute after that: with more, it would be silent for three minutes, and
+	// its host be called disconnected, which is more work for a hub that has too much.
+	maxLater = 90 * time.Second
 	// sample is of how many units the time of each is the average.
 	sample = 32
 	// complainEvery is how often the log says that the hub is behind.
@@ -83,8 +86,8 @@ func (p *pace) later() time.Duration {
 		free = p.promised
 	}
 	own := free.Add(p.each)
-	if own.Sub(now) > maxLater {
-		return maxLater
+	if own.Sub(now) > maxLater { // no moment is left: not all at the last one
+		return maxLater/2 + rand.N(maxLater/2) //nolint:gosec // it is no secret
 	}
 	p.promised = own
 	return own.Sub(now)
