@@ -144,6 +144,11 @@ func TestTwoHostsThatAreNew(t *testing.T) {
 	})
 }
 
+// named is an Ironic that has a node of one host's full name; empty for none.
+func named(name string) func(*metal3.BareMetalHost) bool {
+	return func(h *metal3.BareMetalHost) bool { return h.Name == name }
+}
+
 // TestWhoseTheMachineIs: who comes first, by what the hosts' status says.
 func TestWhoseTheMachineIs(t *testing.T) {
 	const address = "redfish://bmc.test/redfish/v1/Systems/1"
@@ -169,17 +174,38 @@ func TestWhoseTheMachineIs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			g.Expect(policy.JudgeDouble(c.a, []*metal3.BareMetalHost{c.b}).Why != "").To(Equal(c.refusedA))
-			g.Expect(policy.JudgeDouble(c.b, []*metal3.BareMetalHost{c.a}).Why != "").To(Equal(c.refusedB))
+			g.Expect(policy.JudgeDouble(c.a, []*metal3.BareMetalHost{c.b}, named("")).Why != "").To(Equal(c.refusedA))
+			g.Expect(policy.JudgeDouble(c.b, []*metal3.BareMetalHost{c.a}, named("")).Why != "").To(Equal(c.refusedB))
 		})
 	}
 	g := NewWithT(t)
 	one, two, three := host("a", 0, "", ""), host("b", time.Hour, metal3.StateProvisioned, "x"), host("c", 0, metal3.StateProvisioned, "y")
-	g.Expect(policy.JudgeDouble(one, []*metal3.BareMetalHost{two, three})).To(Equal(policy.JudgeDouble(one, []*metal3.BareMetalHost{three, two})),
+	g.Expect(policy.JudgeDouble(one, []*metal3.BareMetalHost{two, three}, named(""))).To(Equal(policy.JudgeDouble(one, []*metal3.BareMetalHost{three, two}, named(""))),
 		"in whatever order they are found")
 	other := host("b", 0, metal3.StateProvisioned, "y")
 	other.Spec.BMC.Address = "redfish://bmc.test/redfish/v1/Systems/2"
-	g.Expect(policy.JudgeDouble(host("a", 0, "", ""), []*metal3.BareMetalHost{other})).To(BeZero(), "two systems of one BMC")
+	g.Expect(policy.JudgeDouble(host("a", 0, "", ""), []*metal3.BareMetalHost{other}, named(""))).To(BeZero(), "two systems of one BMC")
+}
+
+// TestWhoseTheMachineIsOfALostStatus: a host was moved without its status, or restored, and Ironic has its node.
+func TestWhoseTheMachineIsOfALostStatus(t *testing.T) {
+	host := func(name string, age time.Duration, state policy.State, operational metal3.OperationalStatus) *metal3.BareMetalHost {
+		h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: name, CreationTimestamp: metav1.NewTime(time.Unix(1e9, 0).Add(-age))}}
+		h.Spec.BMC.Address = "redfish://bmc.test/redfish/v1/Systems/1"
+		h.Status.Provisioning.State, h.Status.OperationalStatus = state, operational
+		return h
+	}
+	lost := host("lost", 0, "", "")
+	for name, other := range map[string]*metal3.BareMetalHost{
+		"another that lost its, and is older": host("other", time.Hour, "", ""),
+		"a detached one":                      host("other", time.Hour, metal3.StateProvisioned, metal3.OperationalStatusDetached),
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			g.Expect(policy.JudgeDouble(other, []*metal3.BareMetalHost{lost}, named("")).Why).To(BeEmpty())
+			g.Expect(policy.JudgeDouble(other, []*metal3.BareMetalHost{lost}, named("lost")).Why).NotTo(BeEmpty(), "it would have a second node of the machine")
+		})
+	}
 }
 
 // TestTwoHostsOfOneBMCByTwoProtocols: by one of them the machine of the other would be booted.

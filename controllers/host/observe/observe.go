@@ -21,7 +21,7 @@ import (
 func (b *Observer) Observe(ctx context.Context, h *metal3.BareMetalHost, m *memory.Memory, watch ironics.Table) (*policy.Observed, error) {
 	o := &policy.Observed{Now: b.Now(), Host: h, Settings: b.Settings}
 	if reconcile.KeptOff(h) == "" {
-		if err := b.observeObjects(ctx, o); err != nil {
+		if err := b.observeObjects(ctx, o, watch); err != nil {
 			return nil, err
 		}
 	} else {
@@ -50,7 +50,7 @@ func (b *Observer) Forget(key types.NamespacedName) {
 
 // observeObjects reads what belongs to the host. The Secrets on the way are marked as
 // the host's, which is not for a host that everybody is kept off.
-func (b *Observer) observeObjects(ctx context.Context, o *policy.Observed) (err error) {
+func (b *Observer) observeObjects(ctx context.Context, o *policy.Observed, watch ironics.Table) (err error) {
 	h := o.Host
 	if o.Hardware, err = b.Store.Hardware(ctx, h); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (b *Observer) observeObjects(ctx context.Context, o *policy.Observed) (err 
 			return err
 		}
 	}
-	if err := b.observeDoubles(ctx, o); err != nil {
+	if err := b.observeDoubles(ctx, o, watch); err != nil {
 		return err
 	}
 	if err := b.observeNetwork(ctx, o); err != nil {

@@ -156,14 +156,19 @@ type Double struct {
 }
 
 // JudgeDouble says which of the others the machine of a host belongs to rather than to the
-// host itself, and why. Of several it is the same one each time.
-func JudgeDouble(h *metal3.BareMetalHost, others []*metal3.BareMetalHost) Double {
+// host itself, and why. Of several it is the same one each time. named tells that Ironic has a node of
+// a host's full name: that of a host whose status is lost is its own, too.
+func JudgeDouble(h *metal3.BareMetalHost, others []*metal3.BareMetalHost, named func(*metal3.BareMetalHost) bool) Double {
+	known := func(h *metal3.BareMetalHost) bool {
+		return hasItsNode(h) || h.Status.Provisioning.ID == "" && !isDetached(h) && named(h)
+	}
+	standing := func(h *metal3.BareMetalHost) int { return standing(h, known(h)) }
 	first := h
 	for _, other := range others {
-		if nodespec.SameMachine(h, other) == "" || Standing(h) == Standing(other) && Standing(h) >= isUsed && !isDetached(h) {
+		if nodespec.SameMachine(h, other) == "" || standing(h) == standing(other) && standing(h) >= isUsed && !isDetached(h) {
 			continue // both are in use: nobody knows whose it is, and neither is held up
 		}
-		if comesFirst(other, first) || first == h && isDetached(h) && hasItsNode(other) {
+		if comesFirst(other, first, standing) || first == h && isDetached(h) && known(other) {
 			first = other
 		}
 	}
@@ -189,8 +194,8 @@ func hasItsNode(h *metal3.BareMetalHost) bool {
 // comesFirst reports whether a machine is rather a's than b's: that of the one that is in
 // use, rather with a node than without, else of the one that has a node, else of the
 // older one.
-func comesFirst(a, b *metal3.BareMetalHost) bool {
-	if x, y := Standing(a), Standing(b); x != y {
+func comesFirst(a, b *metal3.BareMetalHost, standing func(*metal3.BareMetalHost) int) bool {
+	if x, y := standing(a), standing(b); x != y {
 		return x > y
 	}
 	if !a.CreationTimestamp.Equal(&b.CreationTimestamp) {
@@ -209,16 +214,18 @@ const (
 
 // Standing is how much speaks for the machine that a host names being its own: more for a
 // greater number. Whose a machine is of several hosts may change with it.
-func Standing(h *metal3.BareMetalHost) int {
+func Standing(h *metal3.BareMetalHost) int { return standing(h, hasItsNode(h)) }
+
+func standing(h *metal3.BareMetalHost, known bool) int {
 	switch h.Status.Provisioning.State {
 	case metal3.StateProvisioning, metal3.StateProvisioned, metal3.StateExternallyProvisioned, metal3.StateDeprovisioning:
-		if hasItsNode(h) {
+		if known {
 			return isUsedByANode
 		}
 		return isUsed
 	default:
 	}
-	if h.Status.Provisioning.ID != "" {
+	if known || h.Status.Provisioning.ID != "" {
 		return hasNode
 	}
 	return isNew
