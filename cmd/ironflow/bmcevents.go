@@ -36,11 +36,11 @@ type eventSettings struct {
 func (e *eventSettings) settings() []setting {
 	return []setting{
 		{"bmc-events-addr", "IRONFLOW_BMC_EVENTS_ADDR", "", "address of the listener that BMCs push their events to, such as :8092; empty: BMCs are asked instead; see docs/bmc-watch.md", text(&e.addr)},
-		{"bmc-events-publish-url", "IRONFLOW_BMC_EVENTS_PUBLISH_URL", "", "URL by which BMCs reach that listener, such as https://ironflow.example:8092", text(&e.url)},
-		{"bmc-events-cert-dir", "IRONFLOW_BMC_EVENTS_CERT_DIR", "", "folder with tls.crt and tls.key of that listener; empty for a certificate of our own, where there is a data folder", text(&e.certDir)},
+		{"bmc-events-publish-url", "IRONFLOW_BMC_EVENTS_PUBLISH_URL", "", "URL by which BMCs reach the listener of bmc-events-addr, such as https://ironflow.example:8092", text(&e.url)},
+		{"bmc-events-cert-dir", "IRONFLOW_BMC_EVENTS_CERT_DIR", "", "folder with tls.crt and tls.key of the listener of bmc-events-addr; empty for a certificate of Ironflow's own, where there is a data folder", text(&e.certDir)},
 		{"bmc-events-key-file", "IRONFLOW_BMC_EVENTS_KEY_FILE", "", "file with at least 32 random bytes that the secret addresses of hosts are made of, the same for all replicas; empty for one in the data folder", text(&e.keyFile)},
-		{"bmc-events-every", "IRONFLOW_BMC_EVENTS_EVERY", "30m0s", "time between two looks at a BMC's subscription, by one request while it is in order, and two more where the BMC has ended the session", duration(&e.every)},
-		{"bmc-events-health-every", "IRONFLOW_BMC_EVENTS_HEALTH_EVERY", "4h0m0s", "in the place of bmc-health-every for hosts whose BMCs push events, since these tell what is new", duration(&e.healthEvery)},
+		{"bmc-events-every", "IRONFLOW_BMC_EVENTS_EVERY", "30m0s", "time between two looks at the event subscription at a BMC, each of one request while it is in order, and two more where the BMC has ended the session", duration(&e.every)},
+		{"bmc-events-health-every", "IRONFLOW_BMC_EVENTS_HEALTH_EVERY", "4h0m0s", "time between two readings of a machine's health whose BMC pushes events, instead of bmc-health-every", duration(&e.healthEvery)},
 	}
 }
 

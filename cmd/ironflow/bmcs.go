@@ -38,11 +38,11 @@ type bmcSettings struct {
 
 func (b *bmcSettings) settings() []setting {
 	return slices.Concat([]setting{
-		{"bmc", "IRONFLOW_BMC", "false", "ask BMCs over Redfish what they are and can do (kind BMC), and check the wishes of hosts against that before their machines are started for them", boolean(&b.on)},
-		{"bmc-ca", "IRONFLOW_BMC_CA_FILE", "", "file with the certificates that BMCs are trusted for; empty for the system's; a host's disableCertificateVerification trusts any", text(&b.caFile)},
+		{"bmc", "IRONFLOW_BMC", "false", "ask BMCs over Redfish what they are and can do (kind BMC), and check what hosts ask for against that before their machines are started", boolean(&b.on)},
+		{"bmc-ca", "IRONFLOW_BMC_CA_FILE", "", "file with the certificate authorities that BMCs are trusted by; empty for the system's; a host with disableCertificateVerification trusts any certificate", text(&b.caFile)},
 		{"bmc-quirks", "IRONFLOW_BMC_QUIRKS_FILE", "", "YAML file with a site's own rows of the table of quirks, such as a mounted ConfigMap, read again when it changes; see docs/quirks.md", text(&b.quirksFile)},
-		{"bmc-image-sizes", "IRONFLOW_BMC_IMAGE_SIZES", "true", "ask the web servers of live ISOs and firmware images how large they are, where a BMC is known to take them up to a size only; see docs/preflight.md", boolean(&b.imageSizes)},
-		{"bmc-health-every", "IRONFLOW_BMC_HEALTH_EVERY", "15m0s", "time between two readings of how the parts of a machine are, by at most 12 requests to its BMC; 0 for never", duration(&b.healthEvery)},
+		{"bmc-image-sizes", "IRONFLOW_BMC_IMAGE_SIZES", "true", "ask the web servers of live ISOs and firmware images how large these are, where a BMC is known to take images only up to a size; see docs/preflight.md", boolean(&b.imageSizes)},
+		{"bmc-health-every", "IRONFLOW_BMC_HEALTH_EVERY", "15m0s", "time between two readings of a machine's health, each of at most 12 requests to its BMC; 0 for never", duration(&b.healthEvery)},
 	}, b.events.settings(), b.rotation.settings())
 }
 

@@ -31,9 +31,9 @@ type certificateSettings struct {
 func (c *certificateSettings) settings() []setting {
 	return []setting{
 		{"bmc-issuer", "IRONFLOW_BMC_ISSUER_DIR", "", "folder with tls.crt and tls.key of the authority that signs certificates for BMCs, and ca.crt if that has a root of its own, such as a mounted Secret of type kubernetes.io/tls; empty: none are replaced; see docs/rotation.md", text(&c.issuer)},
-		{"bmc-certificate-life", "IRONFLOW_BMC_CERTIFICATE_LIFE", "8760h0m0s", "how long the certificates that it signs are good", duration(&c.life)},
+		{"bmc-certificate-life", "IRONFLOW_BMC_CERTIFICATE_LIFE", "8760h0m0s", "how long certificates that the authority of bmc-issuer signs for BMCs are valid", duration(&c.life)},
 		{"bmc-renew-certificates", "IRONFLOW_BMC_RENEW_CERTIFICATES", "false", "replace certificates of BMCs without being asked: those that the issuer has not signed, and those with a third of their life left; else on request only, by a host's annotation ironflow.io/replace-certificate", boolean(&c.renew)},
-		{"bmc-issuer-in-ironic", "IRONFLOW_BMC_ISSUER_IN_IRONIC", "false", "Ironic's conductors trust the issuer; without this, only certificates that Ironic does not check are replaced", boolean(&c.inIronic)},
+		{"bmc-issuer-in-ironic", "IRONFLOW_BMC_ISSUER_IN_IRONIC", "false", "say that Ironic's conductors trust the authority of bmc-issuer; without this, only certificates that Ironic does not check are replaced", boolean(&c.inIronic)},
 	}
 }
 

@@ -22,8 +22,8 @@ const (
 func (e *electionSettings) settings() []setting {
 	return []setting{
 		{"lease-duration-seconds", "LEASE_DURATION_SECONDS", "0", "seconds after which another replica takes a lease that was not renewed; 0 for 15", number(&e.lease)},
-		{"renew-deadline-seconds", "RENEW_DEADLINE_SECONDS", "0", "seconds that the active replica tries to renew its lease before it gives up; 0 for 10", number(&e.renew)},
-		{"retry-period-seconds", "RETRY_PERIOD_SECONDS", "0", "seconds between two tries; 0 for 2", number(&e.retry)},
+		{"renew-deadline-seconds", "RENEW_DEADLINE_SECONDS", "0", "seconds that the active replica tries to renew its lease before it ends; 0 for 10", number(&e.renew)},
+		{"retry-period-seconds", "RETRY_PERIOD_SECONDS", "0", "seconds between two tries to get or renew the lease; 0 for 2", number(&e.retry)},
 	}
 }
 

@@ -23,11 +23,11 @@ type fileSettings struct {
 func (f *fileSettings) settings() []setting {
 	return []setting{
 		{"files", "IRONFLOW_FILES", "", "where collected logs are kept: s3://BUCKET/PREFIX on a server that speaks S3, for several replicas, or a folder; empty for logs in data-dir", text(&f.address)},
-		{"files-endpoint", "S3_ENDPOINT_URL", "", "URL of that server, https://HOST:PORT; empty for Amazon's of the region", text(&f.endpoint)},
-		{"files-region", "S3_REGION", "us-east-1", "its region", text(&f.region)},
-		{"files-addressing", "IRONFLOW_FILES_ADDRESSING", filestore.AddressingAuto, "where requests name the bucket: path, host, or auto: host for Amazon, path for others", text(&f.addressing)},
-		{"files-ca", "IRONFLOW_FILES_CA_FILE", "", "file with certificates that the server is trusted for, besides the system's", text(&f.ca)},
-		{"files-credentials-file", "IRONFLOW_FILES_CREDENTIALS_FILE", "", "file with aws_access_key_id and aws_secret_access_key below [default], read for each request; empty for AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", text(&f.credentials)},
+		{"files-endpoint", "S3_ENDPOINT_URL", "", "URL of the S3 server of files, https://HOST:PORT; empty for Amazon's of files-region", text(&f.endpoint)},
+		{"files-region", "S3_REGION", "us-east-1", "region of the S3 server of files", text(&f.region)},
+		{"files-addressing", "IRONFLOW_FILES_ADDRESSING", filestore.AddressingAuto, "how requests to the S3 server of files name the bucket: path, host, or auto (host for Amazon, path for others)", text(&f.addressing)},
+		{"files-ca", "IRONFLOW_FILES_CA_FILE", "", "file with certificate authorities that the S3 server of files is trusted by, besides the system's", text(&f.ca)},
+		{"files-credentials-file", "IRONFLOW_FILES_CREDENTIALS_FILE", "", "file with credentials of the S3 server of files: aws_access_key_id and aws_secret_access_key below [default], read for each request; empty for the variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", text(&f.credentials)},
 	}
 }
 

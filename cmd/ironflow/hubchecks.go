@@ -26,10 +26,10 @@ type hubChecks struct {
 // settings are those of the hub's validations.
 func (c *hubChecks) settings() []setting {
 	return []setting{
-		{"hub-disabled-host-validations", "DISABLED_HOST_VALIDATIONS", "", "comma-separated ids of validations of hosts that are not run", text(&c.disabledHost)},
-		{"hub-disabled-cluster-validations", "DISABLED_CLUSTER_VALIDATIONS", "", "the same of clusters", text(&c.disabledCluster)},
+		{"hub-disabled-host-validations", "DISABLED_HOST_VALIDATIONS", "", "comma-separated ids of validations of hosts that are not run; see docs/validations.md", text(&c.disabledHost)},
+		{"hub-disabled-cluster-validations", "DISABLED_CLUSTER_VALIDATIONS", "", "comma-separated ids of validations of clusters that are not run; see docs/validations.md", text(&c.disabledCluster)},
 		{"hub-disabled-steps", "DISABLED_STEPS", "", "comma-separated types of steps that hosts are never asked for, such as tang-connectivity-check", text(&c.disabledSteps)},
-		{"hub-host-requirements", "HW_VALIDATOR_REQUIREMENTS", "", "requirements of hosts by release, as a JSON list; empty for those of docs/validations.md", text(&c.requirements)},
+		{"hub-host-requirements", "HW_VALIDATOR_REQUIREMENTS", "", "hardware requirements of hosts by release, as a JSON list; empty for those of docs/validations.md", text(&c.requirements)},
 		{"hub-agent-version", "IRONFLOW_HUB_AGENT_VERSION", "", "full reference of the container image of the only agent that hosts may run; others are told to make way for it; empty for any", text(&c.agentVersion)},
 	}
 }

@@ -29,8 +29,8 @@ type rotationSettings struct {
 func (r *rotationSettings) settings() []setting {
 	return append([]setting{
 		{"bmc-rotate-every", "IRONFLOW_BMC_ROTATE_EVERY", "0s", "time between two changes of a BMC's password, such as 2160h; 0 for never, only on request by a host's annotation ironflow.io/rotate-credentials; see docs/rotation.md", duration(&r.every)},
-		{"bmc-rotations", "IRONFLOW_BMC_ROTATIONS", "2", "BMCs whose password or certificate is changed at the same time", number(&r.atOnce)},
-		{"bmc-password-policy", "IRONFLOW_BMC_PASSWORD_POLICY", "", "what new passwords of BMCs are made of, such as length=20,least=16,classes=lower+upper+digit+symbol, which is the default; a host's annotation ironflow.io/password-policy comes first", text(&r.policy)},
+		{"bmc-rotations", "IRONFLOW_BMC_ROTATIONS", "2", "maximum number of BMCs whose password or certificate is changed concurrently", number(&r.atOnce)},
+		{"bmc-password-policy", "IRONFLOW_BMC_PASSWORD_POLICY", "", "rules for new passwords of BMCs, such as length=20,least=16,classes=lower+upper+digit+symbol, which is the default; a host's annotation ironflow.io/password-policy comes first", text(&r.policy)},
 	}, r.certificates.settings()...)
 }
 

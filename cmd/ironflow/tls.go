@@ -20,10 +20,10 @@ type tlsSettings struct {
 // settings are the rows of the table.
 func (t *tlsSettings) settings() []setting {
 	return []setting{
-		{"tls-min-version", "IRONFLOW_TLS_MIN_VERSION", "TLS12", "TLS12 or TLS13, of the metrics listener and of the hub's API", text(&t.minVersion)},
-		{"tls-max-version", "IRONFLOW_TLS_MAX_VERSION", "", "TLS12 or TLS13, of the same; empty for the newest", text(&t.maxVersion)},
-		{"tls-cipher-suites", "IRONFLOW_TLS_CIPHER_SUITES", "", "comma-separated cipher suites of TLS 1.2 for the same, by their IANA names; empty for Go's choice", text(&t.ciphers)},
-		{"tls-curve-preferences", "IRONFLOW_TLS_CURVE_PREFERENCES", "", "comma-separated key exchanges for the same, by names such as X25519 or by IANA's numbers such as 29; empty for Go's choice", text(&t.curves)},
+		{"tls-min-version", "IRONFLOW_TLS_MIN_VERSION", "TLS12", "oldest TLS version of the metrics listener and the hub's REST API: TLS12 or TLS13", text(&t.minVersion)},
+		{"tls-max-version", "IRONFLOW_TLS_MAX_VERSION", "", "newest TLS version of the metrics listener and the hub's REST API: TLS12 or TLS13; empty for no limit", text(&t.maxVersion)},
+		{"tls-cipher-suites", "IRONFLOW_TLS_CIPHER_SUITES", "", "comma-separated cipher suites of TLS 1.2 of the metrics listener and the hub's REST API, by their IANA names; empty for Go's choice", text(&t.ciphers)},
+		{"tls-curve-preferences", "IRONFLOW_TLS_CURVE_PREFERENCES", "", "comma-separated key exchanges of the metrics listener and the hub's REST API, by names such as X25519 or by IANA's numbers such as 29; empty for Go's choice", text(&t.curves)},
 	}
 }
 
