@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	"sigs.k8s.io/yaml"
 )
 
 // TestLint has helm's own judgement of the chart for every way in.
@@ -133,6 +134,42 @@ func TestReplicas(t *testing.T) {
 		g.Expect(as[appsv1.Deployment](t, all, "Deployment ironflow").Spec.Strategy.Type).To(Equal(appsv1.RecreateDeploymentStrategyType))
 		g.Expect(all).NotTo(HaveKey("PodDisruptionBudget ironflow"), "which would hold up every drain")
 	})
+}
+
+// TestBaseImagesCanBePutIntoTheirVolume by `ironflow media fetch` in the pod, as docs/install.md and the notes say.
+func TestBaseImagesCanBePutIntoTheirVolume(t *testing.T) {
+	g := NewWithT(t)
+	for _, mount := range podOf(t, rendered(t, append(values("loadbalancer"), "--set", "baseImages.list=null,baseImages.volume.enabled=true")...)).Containers[0].VolumeMounts {
+		if mount.MountPath == "/images" {
+			g.Expect(mount.ReadOnly).To(BeFalse())
+			return
+		}
+	}
+	t.Error("no volume of base images is mounted")
+}
+
+// TestPodsOfTheBackupPage: the pods that docs/backup.md copies and restores a backup with have the volume, the settings and the user of
+// the program.
+func TestPodsOfTheBackupPage(t *testing.T) {
+	g := NewWithT(t)
+	page := text(t, "../../docs/backup.md")
+	all := rendered(t, values("loadbalancer")...)
+	program := podOf(t, all)
+	pods := 0
+	for _, block := range strings.Split(page, "```yaml\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		var pod corev1.Pod
+		g.Expect(yaml.UnmarshalStrict([]byte(block), &pod)).To(Succeed(), block)
+		pods++
+		g.Expect(pod.Namespace).To(Equal(namespace))
+		g.Expect(pod.Spec.SecurityContext.RunAsUser).To(Equal(program.SecurityContext.RunAsUser), "or it cannot read the file")
+		g.Expect(all).To(HaveKey("PersistentVolumeClaim " + pod.Spec.Volumes[len(pod.Spec.Volumes)-1].PersistentVolumeClaim.ClaimName))
+		if c := pod.Spec.Containers[0]; len(c.EnvFrom) > 0 {
+			g.Expect(c.EnvFrom).To(Equal(program.Containers[0].EnvFrom))
+			g.Expect(program.Containers[0].VolumeMounts).To(ContainElements(c.VolumeMounts))
+		}
+	}
+	g.Expect(pods).To(Equal(2))
 }
 
 // TestControllersAlone has no part of the hub.

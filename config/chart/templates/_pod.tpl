@@ -45,7 +45,7 @@
 {{- if .features.hub.enabled }}
 - {name: data, mountPath: /var/lib/ironflow}
 {{- if .baseImages.volume.enabled }}
-- {name: images, mountPath: /images, readOnly: {{ empty .baseImages.list }}}
+- {name: images, mountPath: /images}
 {{- end }}
 {{- if .baseImages.list }}
 - {name: base-images, mountPath: /etc/ironflow/base-images, readOnly: true}
