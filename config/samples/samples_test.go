@@ -143,6 +143,16 @@ func TestHostsHaveTheirSecrets(t *testing.T) {
 	g.Expect(hosts).To(Equal(9))
 }
 
+// TestEveryFolderIsListed by README.md, which says what each needs besides.
+func TestEveryFolderIsListed(t *testing.T) {
+	g := NewWithT(t)
+	raw, err := os.ReadFile("README.md")
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, file := range files(t)[1:] {
+		g.Expect(string(raw)).To(ContainSubstring("\n| `" + filepath.Dir(file) + "` | "))
+	}
+}
+
 // TestNetworksAreTranslated: none needs a program in the live system that a base image may lack.
 func TestNetworksAreTranslated(t *testing.T) {
 	g := NewWithT(t)
