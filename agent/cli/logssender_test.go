@@ -82,7 +82,10 @@ func TestLogsSender(t *testing.T) {
 		"an older caller's token":     {[]string{"-infra-env-id", env, "-pull-secret-token", "s3cret.flag"}, "", 204, 0, "s3cret.flag", "", 0, nil},
 		"the environment comes first": {[]string{"-infra-env-id", env, "-pull-secret-token=s3cret.flag"}, "s3cret.env", 204, 0, "s3cret.env", "", 0, nil},
 		"a copy stays":                {[]string{"-infra-env-id", env, "-dont-clean"}, "", 204, 0, "", "", 1, nil},
-		"all flags of older callers":  {[]string{"-infra-env-id", env, "-since", "5 hours ago", "-bootstrap", "-with-installer-gather-logging=true", "-masters-ips", "192.0.2.1,192.0.2.2", "-with-text-logging=false"}, "", 204, 0, "", "", 0, nil},
+		"all flags of older callers": {
+			[]string{"-infra-env-id", env, "-since", "5 hours ago", "-bootstrap", "-with-installer-gather-logging=true", "-masters-ips", "192.0.2.1,192.0.2.2", "-with-text-logging=false"},
+			"", 204, 0, "", "", 0, nil,
+		},
 		"masters that are none":       {[]string{"-masters-ips=192.0.2.1,--id"}, "", 204, 2, "", `"--id" is not an address`, 0, nil},
 		"a hub that does not take it": {[]string{"-infra-env-id", env}, "", 409, 255, "", "409", 0, nil},
 		"without an infra-env":        {nil, "", 204, 0, "", "", 0, nil},

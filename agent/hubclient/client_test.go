@@ -98,9 +98,15 @@ func TestErrorBodies(t *testing.T) {
 		body string
 		want string
 	}{
-		"the hub's own":     {409, `{"kind":"Error","id":409,"href":"","code":"409","reason":"cluster is installed"}`, "409 Conflict to POST /infra-envs/" + host.InfraEnvID + "/hosts: cluster is installed"},
-		"its auth layer's":  {401, `{"code":401,"message":"bad token"}`, "bad token"},
-		"HTML of a router":  {503, "<!DOCTYPE html><html><head><style>b{}</style><title>503</title></head><body><h1>Application is not available</h1></body></html>", "503 Service Unavailable to POST /infra-envs/" + host.InfraEnvID + "/hosts: 503 Application is not available"},
+		"the hub's own": {
+			409, `{"kind":"Error","id":409,"href":"","code":"409","reason":"cluster is installed"}`,
+			"409 Conflict to POST /infra-envs/" + host.InfraEnvID + "/hosts: cluster is installed",
+		},
+		"its auth layer's": {401, `{"code":401,"message":"bad token"}`, "bad token"},
+		"HTML of a router": {
+			503, "<!DOCTYPE html><html><head><style>b{}</style><title>503</title></head><body><h1>Application is not available</h1></body></html>",
+			"503 Service Unavailable to POST /infra-envs/" + host.InfraEnvID + "/hosts: 503 Application is not available",
+		},
 		"plain text":        {500, "no\n  luck\n", "no luck"},
 		"empty":             {500, "", "500 Internal Server Error"},
 		"very long":         {500, strings.Repeat("é", 1000), "…"},

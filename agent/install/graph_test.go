@@ -153,10 +153,13 @@ func TestWhatAnEarlierProcessDid(t *testing.T) {
 // TestEveryRoleHasTheProtocolsStages, as far as the installer reports them.
 func TestEveryRoleHasTheProtocolsStages(t *testing.T) {
 	for role, want := range map[wire.HostRole][]wire.HostStage{
-		wire.HostRoleBootstrap: {"Starting installation", "Installing", "Writing image to disk", "Copying registry data to disk", "Waiting for control plane", "Waiting for bootkube", "Waiting for controller", "Rebooting"},
-		wire.HostRoleMaster:    {"Starting installation", "Installing", "Writing image to disk", "Copying registry data to disk", "Rebooting"},
-		wire.HostRoleArbiter:   {"Starting installation", "Installing", "Writing image to disk", "Copying registry data to disk", "Rebooting"},
-		wire.HostRoleWorker:    {"Starting installation", "Installing", "Writing image to disk", "Waiting for control plane", "Rebooting"},
+		wire.HostRoleBootstrap: {
+			"Starting installation", "Installing", "Writing image to disk", "Copying registry data to disk", "Waiting for control plane", "Waiting for bootkube",
+			"Waiting for controller", "Rebooting",
+		},
+		wire.HostRoleMaster:  {"Starting installation", "Installing", "Writing image to disk", "Copying registry data to disk", "Rebooting"},
+		wire.HostRoleArbiter: {"Starting installation", "Installing", "Writing image to disk", "Copying registry data to disk", "Rebooting"},
+		wire.HostRoleWorker:  {"Starting installation", "Installing", "Writing image to disk", "Waiting for control plane", "Rebooting"},
 	} {
 		request := order()
 		request.Role = role

@@ -120,7 +120,10 @@ func TestSequences(t *testing.T) {
 		count int64
 		want  string
 	}{
-		"bootstrap":   {wire.HostRoleBootstrap, 3, "Starting installation, Installing, Writing image to disk, Copying registry data to disk, Waiting for control plane, Waiting for bootkube, Waiting for controller, Rebooting"},
+		"bootstrap": {
+			wire.HostRoleBootstrap, 3,
+			"Starting installation, Installing, Writing image to disk, Copying registry data to disk, Waiting for control plane, Waiting for bootkube, Waiting for controller, Rebooting",
+		},
 		"master":      {wire.HostRoleMaster, 3, "Starting installation, Installing, Writing image to disk, Copying registry data to disk, Rebooting"},
 		"arbiter":     {wire.HostRoleArbiter, 2, "Starting installation, Installing, Writing image to disk, Copying registry data to disk, Rebooting"},
 		"worker":      {wire.HostRoleWorker, 3, "Starting installation, Installing, Writing image to disk, Waiting for control plane, Rebooting"},

@@ -137,10 +137,13 @@ func TestContentsOfABundle(t *testing.T) {
 		order logs.Order
 		more  []string
 	}{
-		"always":                      {logs.Order{}, nil},
-		"bootstrap":                   {logs.Order{Bootstrap: true}, []string{"bootkube.logs"}},
-		"installer gather":            {logs.Order{InstallerGather: true}, []string{"dmesg.logs", "journal.logs", "coredumps.logs", "coredump_exe_httpd_pid_4711.zst"}},
-		"installer gather, bootstrap": {logs.Order{InstallerGather: true, Bootstrap: true}, []string{"bootkube.logs", "dmesg.logs", "journal.logs", "coredumps.logs", "coredump_exe_httpd_pid_4711.zst", "installer-gather.logs", "ovs.logs"}},
+		"always":           {logs.Order{}, nil},
+		"bootstrap":        {logs.Order{Bootstrap: true}, []string{"bootkube.logs"}},
+		"installer gather": {logs.Order{InstallerGather: true}, []string{"dmesg.logs", "journal.logs", "coredumps.logs", "coredump_exe_httpd_pid_4711.zst"}},
+		"installer gather, bootstrap": {
+			logs.Order{InstallerGather: true, Bootstrap: true},
+			[]string{"bootkube.logs", "dmesg.logs", "journal.logs", "coredumps.logs", "coredump_exe_httpd_pid_4711.zst", "installer-gather.logs", "ovs.logs"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

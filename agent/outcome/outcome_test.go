@@ -88,7 +88,10 @@ func TestWriteReasonAddsTheServiceManagersView(t *testing.T) {
 			g.Expect(outcome.WriteReason(dir, systemd)).To(Succeed())
 			var got hostfile.Reason
 			g.Expect(dir.Read(hostfile.ReasonFile, &got)).To(Succeed())
-			g.Expect(got).To(And(HaveField("Text", tc.text), HaveField("Exit", tc.exit), HaveField("ServiceResult", "signal"), HaveField("ExitCode", "killed"), HaveField("ExitStatus", "KILL"), HaveField("BootID", "boot-1")))
+			g.Expect(got).To(And(
+				HaveField("Text", tc.text), HaveField("Exit", tc.exit), HaveField("ServiceResult", "signal"), HaveField("ExitCode", "killed"),
+				HaveField("ExitStatus", "KILL"), HaveField("BootID", "boot-1"),
+			))
 			g.Expect(got.Time).NotTo(BeZero())
 		})
 	}

@@ -325,5 +325,8 @@ func TestEveryEffectOfAnInstallationIsNamed(t *testing.T) {
 		v.g.Expect(e.Done).To(BeTrue(), e.Name)
 		names = append(names, e.Name)
 	}
-	v.g.Expect(names).To(ContainElements("remove-volume-group", "stop-raid", "zero-raid-member", "wipe-signatures", "keep-ignition", "write-image", "rescan-disk", "boot-entry", "send-logs", "write-end", "reboot"))
+	v.g.Expect(names).To(ContainElements(
+		"remove-volume-group", "stop-raid", "zero-raid-member", "wipe-signatures", "keep-ignition", "write-image", "rescan-disk", "boot-entry", "send-logs",
+		"write-end", "reboot",
+	))
 }

@@ -87,9 +87,12 @@ func TestAForeignHubsInstaller(t *testing.T) {
 		"the hub dies, it ends well": {
 			during: func(e *engine, _ context.CancelFunc) { e.ends <- "0" }, away: true, exit: exitcode.AgentInstalled, reason: "the end of its container counts",
 		},
-		"it ends well":         {during: func(e *engine, _ context.CancelFunc) { e.ends <- "0" }, exit: exitcode.AgentInstalled, reason: "the end of its container counts"},
-		"it stops our unit":    {during: func(_ *engine, stop context.CancelFunc) { stop() }, exit: exitcode.AgentInstalled, reason: "the end of its container counts"},
-		"it fails":             {during: func(e *engine, _ context.CancelFunc) { e.ends <- "1" }, exit: exitcode.AgentFailed, reason: "the hub's own installer failed: the installer ended with exit status 1", reply: 1},
+		"it ends well":      {during: func(e *engine, _ context.CancelFunc) { e.ends <- "0" }, exit: exitcode.AgentInstalled, reason: "the end of its container counts"},
+		"it stops our unit": {during: func(_ *engine, stop context.CancelFunc) { stop() }, exit: exitcode.AgentInstalled, reason: "the end of its container counts"},
+		"it fails": {
+			during: func(e *engine, _ context.CancelFunc) { e.ends <- "1" }, exit: exitcode.AgentFailed,
+			reason: "the hub's own installer failed: the installer ended with exit status 1", reply: 1,
+		},
 		"it cannot be pulled":  {pull: &command.ExitError{Name: "podman", Code: 125, Last: "no route"}, exit: exitcode.AgentFailed, reason: "pull the installer image", reply: 2},
 		"the hub has it ended": {exit: exitcode.AgentCancelled, reason: "the hub ended the installation", stopped: 1},
 	} {

@@ -61,8 +61,11 @@ func TestImportCluster(t *testing.T) {
 			answers: map[string][]answer{"GET /clusters": {{200, `[{"name": "core"}]`}}},
 			calls:   []string{"GET /clusters"}, want: `the hub has cluster core with id "" already`,
 		},
-		"no settings":      {want: "import-cluster-config.json: no such file"},
-		"unknown settings": {files: map[string]string{"import-cluster-config.json": `{"network": {}}`, "worker-ignition-endpoint.json": `{}`}, want: `/clusterconfig/import-cluster-config.json: want a JSON object: json: unknown field "network"` + "\nworker-ignition-endpoint.json: url is missing"},
+		"no settings": {want: "import-cluster-config.json: no such file"},
+		"unknown settings": {
+			files: map[string]string{"import-cluster-config.json": `{"network": {}}`, "worker-ignition-endpoint.json": `{}`},
+			want:  `/clusterconfig/import-cluster-config.json: want a JSON object: json: unknown field "network"` + "\nworker-ignition-endpoint.json: url is missing",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

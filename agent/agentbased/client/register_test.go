@@ -103,7 +103,9 @@ func TestRegisterAgain(t *testing.T) {
 	root := host(t)
 	hub := newHub(t, map[string][]answer{
 		"GET /clusters": {{200, `[{"id": "` + clusterID + `", "name": "edge", "install_config_overrides": "{ \"fips\":true}"}]`}},
-		"GET /clusters/" + clusterID + "/manifests": {{200, `[{"folder": "openshift", "file_name": "a.yaml"}, {"folder": "openshift", "file_name": "b.yml"}, {"folder": "manifests", "file_name": "c.yaml"}]`}},
+		"GET /clusters/" + clusterID + "/manifests": {
+			{200, `[{"folder": "openshift", "file_name": "a.yaml"}, {"folder": "openshift", "file_name": "b.yml"}, {"folder": "manifests", "file_name": "c.yaml"}]`},
+		},
 		folderFiles:       {{200, read(t, root, "extra-manifests/a.yaml")}},
 		otherFile:         {{200, read(t, root, "extra-manifests/b.yml")}},
 		"GET /infra-envs": {{200, `[{"id": "` + envID + `", "cluster_id": "` + clusterID + `"}]`}},
@@ -137,7 +139,10 @@ func TestRegisterBesideSomethingElse(t *testing.T) {
 		"an infra-env of another cluster": {"registerInfraEnv", map[string][]answer{
 			"GET /clusters": {{200, `[` + one + `]`}}, "GET /infra-envs": {{200, `[{"name": "pool", "cluster_id": "x"}]`}},
 		}, "infra-env pool of the hub is of cluster x"},
-		"a refusal":   {"registerCluster", map[string][]answer{"GET /clusters": {{200, `[]`}}, "POST /clusters": {{400, `{"reason": "no such version"}`}}}, "register cluster edge: hub answered 400 Bad Request to POST /clusters: no such version"},
+		"a refusal": {
+			"registerCluster", map[string][]answer{"GET /clusters": {{200, `[]`}}, "POST /clusters": {{400, `{"reason": "no such version"}`}}},
+			"register cluster edge: hub answered 400 Bad Request to POST /clusters: no such version",
+		},
 		"a bad token": {"registerCluster", map[string][]answer{"GET /clusters": {{401, `{"message": "who are you"}`}}}, "who are you"},
 		"dance":       {"dance", nil, `"dance" is no subcommand: want one of register, registerCluster`},
 	} {
@@ -239,7 +244,10 @@ func TestAHubThatStartsLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		began := time.Now()
-		c := &client.Client{Settings: client.FromEnv(func(string) string { return "" }, hostfile.Dir{Root: root}), Hub: late{from: began.Add(40 * time.Second)}, Dir: hostfile.Dir{Root: root}, Log: slog.New(slog.DiscardHandler)}
+		c := &client.Client{
+			Settings: client.FromEnv(func(string) string { return "" }, hostfile.Dir{Root: root}), Hub: late{from: began.Add(40 * time.Second)},
+			Dir: hostfile.Dir{Root: root}, Log: slog.New(slog.DiscardHandler),
+		}
 		g.Expect(c.Run(t.Context(), "registerCluster")).To(MatchError(ContainSubstring("the hub has cluster core already")))
 		g.Expect(time.Since(began)).To(Equal(61*time.Second), "after 1, 2, 4, 8, 16 and 30 s")
 	})

@@ -53,26 +53,31 @@ func TestHostileArchives(t *testing.T) {
 		raw  []byte
 		want string
 	}{
-		"traversal":                 {archive(member("../etc/shadow", regular, "")), `member "../etc/shadow": this is no plain path`},
-		"traversal in the middle":   {archive(member("/etc/assisted/../shadow", regular, "")), "no plain path"},
-		"traversal behind a dot":    {archive(member("./../x", regular, "")), "no plain path"},
-		"dots in front":             {archive(member("..etc/x", regular, ""), member("etc/./x", regular, "")), "no plain path"},
-		"two slashes":               {archive(member("/etc//x", regular, "")), "no plain path"},
-		"a line break":              {archive(member("etc/a\nb", regular, "")), "no plain path"},
-		"an escape sequence":        {archive(member("etc/\x1b[2J", regular, "")), "no plain path"},
-		"no UTF-8":                  {archive(member("etc/\xff", regular, "")), "no plain path"},
-		"a link":                    {archive(member("etc/assisted", cpio.TypeSymlink|0o777, "/tmp")), `member "etc/assisted" is neither a file nor a folder (mode 120777)`},
-		"a device":                  {archive(member("etc/sda", 0o060660, "")), "neither a file nor a folder"},
-		"a set-uid program":         {archive(member("etc/x", cpio.TypeRegular|0o4755, "")), "set-id and sticky bits"},
-		"twice":                     {archive(member("etc/x", regular, "a"), member("/etc/x", regular, "b")), `member "/etc/x" is there twice`},
-		"a file as a folder":        {archive(member("etc/x", regular, ""), member("etc/x/y", regular, "")), `member "/etc/x" is a file and a folder`},
-		"a file and a folder":       {archive(member("etc/x", folder, ""), member("etc/x", regular, "")), "is a file and a folder"},
-		"a second archive":          {append(archive(), archive(member("etc/x", regular, ""))...), "goes on behind its end"},
-		"cut":                       {archive(member("etc/x", regular, "abc"))[:40], "unexpected EOF"},
-		"not gzipped":               {[]byte("070701"), "the archive is not gzipped"},
-		"no archive":                {zip("hello"), "not a newc cpio archive"},
-		"a size that is not there":  {zip(strings.Replace(member("etc/x", regular, ""), "00000000", "0FFFFFFF", 6)), "cpio archive"},
-		"a bomb":                    {zip(member("a", regular, strings.Repeat("\x00", 15<<20)) + member("b", regular, strings.Repeat("\x00", 15<<20)) + member("c", regular, strings.Repeat("\x00", 15<<20)) + member("d", regular, strings.Repeat("\x00", 15<<20)) + member("e", regular, strings.Repeat("\x00", 15<<20))), "the archive is larger than 64 MiB"},
+		"traversal":                {archive(member("../etc/shadow", regular, "")), `member "../etc/shadow": this is no plain path`},
+		"traversal in the middle":  {archive(member("/etc/assisted/../shadow", regular, "")), "no plain path"},
+		"traversal behind a dot":   {archive(member("./../x", regular, "")), "no plain path"},
+		"dots in front":            {archive(member("..etc/x", regular, ""), member("etc/./x", regular, "")), "no plain path"},
+		"two slashes":              {archive(member("/etc//x", regular, "")), "no plain path"},
+		"a line break":             {archive(member("etc/a\nb", regular, "")), "no plain path"},
+		"an escape sequence":       {archive(member("etc/\x1b[2J", regular, "")), "no plain path"},
+		"no UTF-8":                 {archive(member("etc/\xff", regular, "")), "no plain path"},
+		"a link":                   {archive(member("etc/assisted", cpio.TypeSymlink|0o777, "/tmp")), `member "etc/assisted" is neither a file nor a folder (mode 120777)`},
+		"a device":                 {archive(member("etc/sda", 0o060660, "")), "neither a file nor a folder"},
+		"a set-uid program":        {archive(member("etc/x", cpio.TypeRegular|0o4755, "")), "set-id and sticky bits"},
+		"twice":                    {archive(member("etc/x", regular, "a"), member("/etc/x", regular, "b")), `member "/etc/x" is there twice`},
+		"a file as a folder":       {archive(member("etc/x", regular, ""), member("etc/x/y", regular, "")), `member "/etc/x" is a file and a folder`},
+		"a file and a folder":      {archive(member("etc/x", folder, ""), member("etc/x", regular, "")), "is a file and a folder"},
+		"a second archive":         {append(archive(), archive(member("etc/x", regular, ""))...), "goes on behind its end"},
+		"cut":                      {archive(member("etc/x", regular, "abc"))[:40], "unexpected EOF"},
+		"not gzipped":              {[]byte("070701"), "the archive is not gzipped"},
+		"no archive":               {zip("hello"), "not a newc cpio archive"},
+		"a size that is not there": {zip(strings.Replace(member("etc/x", regular, ""), "00000000", "0FFFFFFF", 6)), "cpio archive"},
+		"a bomb": {
+			zip(member(
+				"a", regular, strings.Repeat("\x00", 15<<20),
+			) + member("b", regular, strings.Repeat("\x00", 15<<20)) + member("c", regular, strings.Repeat("\x00", 15<<20)) + member("d", regular, strings.Repeat("\x00", 15<<20)) + member("e", regular, strings.Repeat("\x00", 15<<20))),
+			"the archive is larger than 64 MiB",
+		},
 		"padding that does not end": {append(archive(), zip(strings.Repeat("\x00", 20<<20))...), "goes on behind its end"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,11 +122,17 @@ func TestWhatIsWrongWithAConfigImage(t *testing.T) {
 		host    string
 		want    []string
 	}{
-		"nothing":               {fine, imageSet("quay.io/r:1"), nil},
-		"other comments":        {fine, "# made at night\n" + imageSet(`"quay.io/r:1"`), nil},
-		"the release":           {fine, imageSet("quay.io/r:2"), []string{"it is for the release quay.io/r:1, this host has the release quay.io/r:2"}},
-		"the host has none":     {fine, "spec: {}", []string{"this host's /etc/assisted/manifests/cluster-image-set.yaml: it has no spec.releaseImage"}},
-		"everything":            {[]string{member("etc/passwd", regular, ""), member("opt/agent/tls/x", regular, "")}, imageSet("r"), []string{"it does not say which release it is for", "files are missing: /etc/assisted/rendezvous-host.env, " + setPath + ", /etc/issue", "files that are no settings of this appliance: /etc/passwd"}},
+		"nothing":           {fine, imageSet("quay.io/r:1"), nil},
+		"other comments":    {fine, "# made at night\n" + imageSet(`"quay.io/r:1"`), nil},
+		"the release":       {fine, imageSet("quay.io/r:2"), []string{"it is for the release quay.io/r:1, this host has the release quay.io/r:2"}},
+		"the host has none": {fine, "spec: {}", []string{"this host's /etc/assisted/manifests/cluster-image-set.yaml: it has no spec.releaseImage"}},
+		"everything": {
+			[]string{member("etc/passwd", regular, ""), member("opt/agent/tls/x", regular, "")}, imageSet("r"),
+			[]string{
+				"it does not say which release it is for", "files are missing: /etc/assisted/rendezvous-host.env, " + setPath + ", /etc/issue",
+				"files that are no settings of this appliance: /etc/passwd",
+			},
+		},
 		"a set that is no YAML": {append([]string{member(setPath, regular, "\t:")}, fine[0], fine[2]), imageSet("r"), []string{"its /etc/assisted/manifests/cluster-image-set.yaml: it is no YAML"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -145,7 +145,9 @@ func TestSettingsAreNotReplacedByOthers(t *testing.T) {
 			ended <- a.loader(func() ([]byte, error) { return settings("quay.io/r:1"), nil }).Run(ctx, "/dev/sr1")
 		}()
 		next()
-		g.Expect(a.read("/etc/motd.d/95_load-config-image")).To(And(HavePrefix("The config image on /dev/sr1 is not used, and the installation goes on: "), ContainSubstring("this host has other settings already")))
+		g.Expect(a.read("/etc/motd.d/95_load-config-image")).To(And(
+			HavePrefix("The config image on /dev/sr1 is not used, and the installation goes on: "), ContainSubstring("this host has other settings already"),
+		))
 		g.Expect(a.read(places.RendezvousHost)).To(Equal("NODE_ZERO_IP=192.0.2.200\n"))
 		cancel()
 		g.Expect(<-ended).To(MatchError(context.Canceled))

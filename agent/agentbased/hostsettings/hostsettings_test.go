@@ -78,7 +78,10 @@ func TestTheNetworkOfThisHost(t *testing.T) {
 	m.write(t, "/etc/assisted/network/host0/eth0.nmconnection", "[connection]\nid=other\n")
 	m.write(t, "/etc/assisted/network/host10/mac_interface.ini", "52:54:00:00:00:0B=eth9\n")
 	m.write(t, "/etc/assisted/network/host2/mac_interface.ini", "52:54:00:00:00:0B=eth0\n52:54:00:00:00:0c=eth1\n")
-	m.write(t, "/etc/assisted/network/host2/bond0.nmconnection", "[connection]\nid=eth0\ninterface-name=bond0\n[bond]\nprimary=eth1\nmode=active-backup\n[ipv4]\nrouting-rule1=priority 5 from 0.0.0.0/0 iif eth0 table 7\n")
+	m.write(
+		t, "/etc/assisted/network/host2/bond0.nmconnection",
+		"[connection]\nid=eth0\ninterface-name=bond0\n[bond]\nprimary=eth1\nmode=active-backup\n[ipv4]\nrouting-rule1=priority 5 from 0.0.0.0/0 iif eth0 table 7\n",
+	)
 	m.write(t, "/etc/assisted/network/host2/eth0.nmconnection", "[connection]\r\ninterface-name=eth0\r\n")
 	m.write(t, "/etc/assisted/network/host2/readme.txt", "x")
 	picked, err := m.pick(t)

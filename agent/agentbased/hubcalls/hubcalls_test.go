@@ -41,7 +41,10 @@ func TestCallsOnTheWire(t *testing.T) {
 		{"infra-envs by a watcher", looks, 200, "[]", func(h *hubcalls.Hub) error { _, err := h.InfraEnvs(t.Context()); return err }, "GET " + prefix + "/infra-envs |w| "},
 		{"hosts", all, 200, "[]", func(h *hubcalls.Hub) error { _, err := h.Hosts(t.Context(), env); return err }, "GET " + prefix + "/infra-envs/" + env + "/hosts u|| "},
 		{"install", all, 202, "{}", func(h *hubcalls.Hub) error { return h.InstallCluster(t.Context(), env) }, "POST " + prefix + "/clusters/" + env + "/actions/install u|| "},
-		{"install a host", all, 202, "{}", func(h *hubcalls.Hub) error { return h.InstallHost(t.Context(), env, host) }, "POST " + prefix + "/infra-envs/" + env + "/hosts/" + host + "/actions/install u|| "},
+		{
+			"install a host", all, 202, "{}", func(h *hubcalls.Hub) error { return h.InstallHost(t.Context(), env, host) },
+			"POST " + prefix + "/infra-envs/" + env + "/hosts/" + host + "/actions/install u|| ",
+		},
 		{"event", all, 201, "", func(h *hubcalls.Hub) error {
 			return h.AddEvent(t.Context(), wire.Event{Message: "m", Severity: "info", Name: "n"})
 		}, "POST " + prefix + "/events ||a " + `{"event_time":"0001-01-01T00:00:00.000Z","message":"m","name":"n","severity":"info"}`},

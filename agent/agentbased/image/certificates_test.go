@@ -138,8 +138,12 @@ func TestTheKubeconfigIsThereBeforeTheCluster(t *testing.T) {
 // kubeconfig for that place.
 func TestWhereThePlainKubernetesWillBe(t *testing.T) {
 	for name, tc := range map[string]struct{ old, write, server string }{
-		"one host":           {"", "", "https://[2001:db8::10]:6443"},
-		"a virtual address":  {"  platformType: None\n  provisionRequirements: {controlPlaneAgents: 1}\n", "  platformType: BareMetal\n  apiVIPs: [\"2001:db8::5\"]\n  ingressVIPs: [\"2001:db8::6\"]\n  provisionRequirements: {controlPlaneAgents: 3}\n", "https://[2001:db8::5]:6443"},
+		"one host": {"", "", "https://[2001:db8::10]:6443"},
+		"a virtual address": {
+			"  platformType: None\n  provisionRequirements: {controlPlaneAgents: 1}\n",
+			"  platformType: BareMetal\n  apiVIPs: [\"2001:db8::5\"]\n  ingressVIPs: [\"2001:db8::6\"]\n  provisionRequirements: {controlPlaneAgents: 3}\n",
+			"https://[2001:db8::5]:6443",
+		},
 		"an endpoint":        {"v1.37.1\n", "v1.37.1\n    ironflow.io/kubernetes: '{\"endpoint\": \"api.lab.example\"}'\n", "https://api.lab.example:6443"},
 		"nobody knows where": {"{controlPlaneAgents: 1}", "{controlPlaneAgents: 3}", ""},
 	} {

@@ -109,9 +109,12 @@ func TestSingleMistakes(t *testing.T) {
 		edit func(o *image.Options)
 		want string
 	}{
-		"no input":              {func(o *image.Options) { o.Dir = t.TempDir() }, "has neither install-config.yaml and agent-config.yaml, nor the folder cluster-manifests with manifests: write either"},
-		"no release":            {func(o *image.Options) { o.ReleaseImage = "" }, "--release-image: is not given: neither install-config.yaml nor agent-config.yaml names the release"},
-		"another address":       {func(o *image.Options) { o.RendezvousIP = "192.0.2.99" }, "agent-config.yaml, document 1, line 5: rendezvousIP is 192.0.2.10, and --rendezvous-ip is 192.0.2.99: leave the flag away"},
+		"no input":   {func(o *image.Options) { o.Dir = t.TempDir() }, "has neither install-config.yaml and agent-config.yaml, nor the folder cluster-manifests with manifests: write either"},
+		"no release": {func(o *image.Options) { o.ReleaseImage = "" }, "--release-image: is not given: neither install-config.yaml nor agent-config.yaml names the release"},
+		"another address": {
+			func(o *image.Options) { o.RendezvousIP = "192.0.2.99" },
+			"agent-config.yaml, document 1, line 5: rendezvousIP is 192.0.2.10, and --rendezvous-ip is 192.0.2.99: leave the flag away",
+		},
 		"no address":            {func(o *image.Options) { o.RendezvousIP = "one" }, `--rendezvous-ip: is "one": write an address`},
 		"a format":              {func(o *image.Options) { o.Format = "qcow2" }, `--format: is "qcow2": write one of iso, minimal-iso, pxe-files, config-image`},
 		"a workflow":            {func(o *image.Options) { o.Workflow = "interactive" }, `--workflow: is "interactive": write automated, appliance for a factory image without settings, or addnodes`},

@@ -113,13 +113,16 @@ func TestALenientReaderGoesOn(t *testing.T) {
 func TestSingleMistakes(t *testing.T) {
 	install, env, secret := "manifests/agent-cluster-install.yaml", "manifests/infraenv.yaml", "manifests/pull-secret.yaml"
 	for name, tc := range map[string]struct{ file, old, replacement, want string }{
-		"no file":                      {env, "", "", "/manifests/infraenv.yaml: is missing"},
-		"an empty file":                {secret, "*", "---\n", "/manifests/pull-secret.yaml: is empty"},
-		"no YAML":                      {secret, "*", "a: [TOP", "/manifests/pull-secret.yaml, document 1: is no YAML"},
-		"a bomb":                       {env, "*", bomb(), "is too large once its aliases are replaced"},
-		"no VIPs on bare metal":        {install, "  ingressVIPs: [192.0.2.6, \"2001:db8::6\"]\n", "", "document 1, line 12: spec.ingressVIPs is missing"},
-		"one address for both":         {install, "192.0.2.6", "192.0.2.5", "is the address of the API, too"},
-		"a virtual address elsewhere":  {install, "    - cidr: \"2001:db8::/64\"\n", "", "spec.apiVIPs[1] is 2001:db8::5, which is in no machine network (192.0.2.0/24): write an address of one, or add its network"},
+		"no file":               {env, "", "", "/manifests/infraenv.yaml: is missing"},
+		"an empty file":         {secret, "*", "---\n", "/manifests/pull-secret.yaml: is empty"},
+		"no YAML":               {secret, "*", "a: [TOP", "/manifests/pull-secret.yaml, document 1: is no YAML"},
+		"a bomb":                {env, "*", bomb(), "is too large once its aliases are replaced"},
+		"no VIPs on bare metal": {install, "  ingressVIPs: [192.0.2.6, \"2001:db8::6\"]\n", "", "document 1, line 12: spec.ingressVIPs is missing"},
+		"one address for both":  {install, "192.0.2.6", "192.0.2.5", "is the address of the API, too"},
+		"a virtual address elsewhere": {
+			install, "    - cidr: \"2001:db8::/64\"\n", "",
+			"spec.apiVIPs[1] is 2001:db8::5, which is in no machine network (192.0.2.0/24): write an address of one, or add its network",
+		},
 		"managed by nobody":            {install, "platformType: BareMetal", "platformType: None", "spec.networking.userManagedNetworking is false"},
 		"an arbiter beside one master": {install, "controlPlaneAgents: 3", "controlPlaneAgents: 1\n    arbiterAgents: 1", "provisionRequirements.arbiterAgents is 1 beside a control plane of one host"},
 		"an alias in a network":        {"manifests/nmstateconfig.yaml", "dhcp: true}", "dhcp: &x true, auto-dns: *x}", `document 2, line 33: spec.config.interfaces[0].ipv4.auto-dns is an alias (*x)`},

@@ -56,9 +56,15 @@ var described = map[string]row{
 
 // lines are further lines of the description.
 var lines = map[string][]string{
-	"agent-register-cluster.service":     {"Type=oneshot", "RemainAfterExit=yes", "Restart=on-failure", "RestartSec=30", "Conflicts=agent-import-cluster.service", "EnvironmentFile=/etc/assisted/rendezvous-host.env"},
-	"agent-import-cluster.service":       {"Conflicts=agent-register-cluster.service"},
-	"assisted-service.service":           {"BindsTo=assisted-service-pod.service", "EnvironmentFile=/usr/local/share/assisted-service/assisted-service.env", "EnvironmentFile=-/usr/local/share/assisted-service/images.env", "EnvironmentFile=/etc/assisted/node0"},
+	"agent-register-cluster.service": {
+		"Type=oneshot", "RemainAfterExit=yes", "Restart=on-failure", "RestartSec=30", "Conflicts=agent-import-cluster.service",
+		"EnvironmentFile=/etc/assisted/rendezvous-host.env",
+	},
+	"agent-import-cluster.service": {"Conflicts=agent-register-cluster.service"},
+	"assisted-service.service": {
+		"BindsTo=assisted-service-pod.service", "EnvironmentFile=/usr/local/share/assisted-service/assisted-service.env",
+		"EnvironmentFile=-/usr/local/share/assisted-service/images.env", "EnvironmentFile=/etc/assisted/node0",
+	},
 	"assisted-service-db.service":        {"BindsTo=assisted-service-pod.service"},
 	"load-config-iso@.service":           {"Restart=on-failure", "RestartSec=10"},
 	"agent-interactive-console.service":  {"StandardInput=tty"},

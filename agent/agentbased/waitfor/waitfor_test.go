@@ -131,7 +131,14 @@ func TestAWholeInstallation(t *testing.T) {
 			{0, nil, 1, nil},
 			{20 * time.Second, nil, 0, nil},
 			{30 * time.Second, cluster("insufficient", "Waiting for hosts", host("m0", "known", "", nil), host("m1", "insufficient", "", func(h *wire.Host) { h.ValidationsInfo = noNTP })), 0, nil},
-			{60 * time.Second, cluster("installing", "Installation in progress", host("m0", "installing-in-progress", "Waiting for control plane", bootstrap), host("m1", "installing-in-progress", "Writing image to disk", func(h *wire.Host) { h.Progress.ProgressInfo, h.Progress.InstallationPercentage = "45%", 50 })), 0, nil},
+			{
+				60 * time.Second,
+				cluster(
+					"installing", "Installation in progress", host("m0", "installing-in-progress", "Waiting for control plane", bootstrap),
+					host("m1", "installing-in-progress", "Writing image to disk", func(h *wire.Host) { h.Progress.ProgressInfo, h.Progress.InstallationPercentage = "45%", 50 }),
+				),
+				0, nil,
+			},
 			{90 * time.Second, cluster("installed", "Cluster is installed", host("m0", "installed", "Done", bootstrap), host("m1", "installed", "Done", nil)), 0, nil},
 		}, nil)
 		g.Expect(result).To(Equal(waitfor.Result{Outcome: waitfor.Complete, Reason: "cluster edge is installed"}))
@@ -173,14 +180,27 @@ func TestExitCodes(t *testing.T) {
 			{0, cluster("installing", "", host("m0", "installing-in-progress", "Writing image to disk", bootstrap), host("m1", "installing-in-progress", "Rebooting", nil)), 0, nil},
 			{time.Minute, cluster("installing", "", host("m0", "installing-in-progress", "Rebooting", bootstrap), host("m1", "installing-in-progress", "Joined", nil)), 0, nil},
 		}, nil, 0, "bootstrap host m0 has handed over: Rebooting", time.Minute},
-		"finalizing":     {waitfor.BootstrapComplete, []moment{{0, cluster("finalizing", ""), 0, nil}}, nil, 0, "the control plane of cluster edge runs without the bootstrap host", 0},
-		"not that far":   {waitfor.InstallComplete, []moment{{0, cluster("finalizing", "Finalizing"), 0, nil}}, nil, 4, "not install-complete after 1h0m0s. The hub says: cluster edge is finalizing: Finalizing", time.Hour},
-		"failed":         {waitfor.InstallComplete, []moment{{0, cluster("error", "cluster has hosts in error", host("m1", "error", "Failed", nil)), 0, nil}}, nil, 3, "cluster edge failed: cluster has hosts in error. host m1 is error: so it is", 0},
-		"cancelled":      {waitfor.BootstrapComplete, []moment{{0, cluster("cancelled", ""), 0, nil}}, nil, 3, "the installation of cluster edge was cancelled", 0},
-		"several":        {waitfor.BootstrapComplete, []moment{{0, append(cluster("ready", ""), cluster("ready", "")...), 0, nil}}, nil, 3, "the hub has several clusters", 0},
-		"too slow":       {waitfor.InstallComplete, []moment{{0, waiting, 0, nil}}, nil, 4, "not install-complete after 1h0m0s. The hub says: host m1: ntp-synced: Host couldn't synchronize", time.Hour},
-		"nobody":         {waitfor.BootstrapComplete, []moment{{0, nil, 1, nil}}, nil, 5, "nobody has answered for 30m0s: hub unreachable (GET /clusters): connection refused. Next: look at the console of the rendezvous host", 30 * time.Minute},
-		"gone":           {waitfor.InstallComplete, []moment{{0, handing, 0, nil}, {time.Minute, nil, 1, nil}}, nil, 5, "The last that it said: cluster edge is installing (Installation in progress). Next: the hub ends with the bootstrap host; give the cluster's kubeconfig", 30*time.Minute + 55*time.Second},
+		"finalizing": {waitfor.BootstrapComplete, []moment{{0, cluster("finalizing", ""), 0, nil}}, nil, 0, "the control plane of cluster edge runs without the bootstrap host", 0},
+		"not that far": {
+			waitfor.InstallComplete, []moment{{0, cluster("finalizing", "Finalizing"), 0, nil}}, nil, 4,
+			"not install-complete after 1h0m0s. The hub says: cluster edge is finalizing: Finalizing", time.Hour,
+		},
+		"failed": {
+			waitfor.InstallComplete, []moment{{0, cluster("error", "cluster has hosts in error", host("m1", "error", "Failed", nil)), 0, nil}}, nil, 3,
+			"cluster edge failed: cluster has hosts in error. host m1 is error: so it is", 0,
+		},
+		"cancelled": {waitfor.BootstrapComplete, []moment{{0, cluster("cancelled", ""), 0, nil}}, nil, 3, "the installation of cluster edge was cancelled", 0},
+		"several":   {waitfor.BootstrapComplete, []moment{{0, append(cluster("ready", ""), cluster("ready", "")...), 0, nil}}, nil, 3, "the hub has several clusters", 0},
+		"too slow":  {waitfor.InstallComplete, []moment{{0, waiting, 0, nil}}, nil, 4, "not install-complete after 1h0m0s. The hub says: host m1: ntp-synced: Host couldn't synchronize", time.Hour},
+		"nobody": {
+			waitfor.BootstrapComplete, []moment{{0, nil, 1, nil}}, nil, 5,
+			"nobody has answered for 30m0s: hub unreachable (GET /clusters): connection refused. Next: look at the console of the rendezvous host", 30 * time.Minute,
+		},
+		"gone": {
+			waitfor.InstallComplete, []moment{{0, handing, 0, nil}, {time.Minute, nil, 1, nil}}, nil, 5,
+			"The last that it said: cluster edge is installing (Installation in progress). Next: the hub ends with the bootstrap host; give the cluster's kubeconfig",
+			30*time.Minute + 55*time.Second,
+		},
 		"a bad token":    {waitfor.BootstrapComplete, []moment{{0, nil, http.StatusUnauthorized, nil}}, nil, 6, "the hub refuses the token", 0},
 		"a wrong scheme": {waitfor.BootstrapComplete, []moment{{0, nil, http.StatusForbidden, nil}}, nil, 6, "the hub refuses the token", 0},
 		"gone, and the cluster is there": {

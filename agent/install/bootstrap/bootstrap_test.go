@@ -334,9 +334,15 @@ func TestBadBootstrapIgnition(t *testing.T) {
 		"not absolute":   {`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "x"}]}}`, "storage.files.0.path: path not absolute"},
 		"remote content": {`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/x", "contents": {"source": "http://x"}}]}}`, "no data URL"},
 		"broken base64":  {`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/x", "contents": {"source": "data:;base64,secret"}}]}}`, "storage.files.0.contents.source: illegal base64 data"},
-		"odd packing":    {`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/x", "contents": {"source": "data:,x", "compression": "xz"}}]}}`, "storage.files.0.contents.compression: invalid compression method"},
+		"odd packing": {
+			`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/x", "contents": {"source": "data:,x", "compression": "xz"}}]}}`,
+			"storage.files.0.contents.compression: invalid compression method",
+		},
 		"unit with path": {`{"ignition": {"version": "3.2.0"}, "systemd": {"units": [{"name": "../x.service", "contents": ""}]}}`, "no unit's name"},
-		"bomb":           {`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/x", "contents": {"compression": "gzip", "source": "` + packed(strings.Repeat("0", 33<<20)) + `"}}]}}`, "more than 32 MiB"},
+		"bomb": {
+			`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/x", "contents": {"compression": "gzip", "source": "` + packed(strings.Repeat("0", 33<<20)) + `"}}]}}`,
+			"more than 32 MiB",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -159,7 +159,10 @@ func TestWhatALiveSystemCannotBeGiven(t *testing.T) {
 		"two lines of a key":  {`"passwd": {"users": [{"name": "core", "sshAuthorizedKeys": ["secret\nb"]}]}`, "passwd.users[0] core: sshAuthorizedKeys"},
 		"a password's rest":   {`"passwd": {"users": [{"name": "core", "passwordHash": "secret\nroot:x"}]}`, "passwd.users[0] core: passwordHash"},
 		"a masked unit":       {`"systemd": {"units": [{"name": "a.service", "mask": true, "contents": "[Service]\n"}]}`, "systemd.units[0] a.service: it has contents"},
-		"remote content":      {`"storage": {"files": [{"path": "/ok", "contents": {"source": "data:,x"}}, {"path": "/x", "append": [{"source": "https://secret.example/x"}]}]}`, "storage.files[1] /x: append[0]: its source is no data URL"},
+		"remote content": {
+			`"storage": {"files": [{"path": "/ok", "contents": {"source": "data:,x"}}, {"path": "/x", "append": [{"source": "https://secret.example/x"}]}]}`,
+			"storage.files[1] /x: append[0]: its source is no data URL",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

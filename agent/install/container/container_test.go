@@ -132,12 +132,15 @@ func TestResults(t *testing.T) {
 		pulls  int
 		after  time.Duration
 	}{
-		"installed":           {podman{exit: "0"}, steps.Result{Output: "Rebooting"}, 1, 0},
-		"the third pull":      {podman{exit: "0", pulls: 2}, steps.Result{Output: "Rebooting"}, 3, 0},
-		"failed":              {podman{exit: "1"}, steps.Result{Exit: 1, Output: "Rebooting", Error: "the installer ended with exit status 1"}, 1, 0},
-		"no image":            {podman{pulls: 3}, steps.Result{Exit: 2, Error: "pull the installer image: podman: exit status 125: manifest unknown"}, 3, 0},
-		"pulls hang":          {podman{hangs: true}, steps.Result{Exit: 2, Error: "pull the installer image: podman: not done after 10m0s"}, 3, 30 * time.Minute},
-		"is running already":  {podman{run: played.Fails(125, `Error: creating container storage: the container name "assisted-installer" is already in use by 0123`)}, steps.Result{Exit: 125, Error: `the container name "assisted-installer" is already in use`}, 1, 0},
+		"installed":      {podman{exit: "0"}, steps.Result{Output: "Rebooting"}, 1, 0},
+		"the third pull": {podman{exit: "0", pulls: 2}, steps.Result{Output: "Rebooting"}, 3, 0},
+		"failed":         {podman{exit: "1"}, steps.Result{Exit: 1, Output: "Rebooting", Error: "the installer ended with exit status 1"}, 1, 0},
+		"no image":       {podman{pulls: 3}, steps.Result{Exit: 2, Error: "pull the installer image: podman: exit status 125: manifest unknown"}, 3, 0},
+		"pulls hang":     {podman{hangs: true}, steps.Result{Exit: 2, Error: "pull the installer image: podman: not done after 10m0s"}, 3, 30 * time.Minute},
+		"is running already": {
+			podman{run: played.Fails(125, `Error: creating container storage: the container name "assisted-installer" is already in use by 0123`)},
+			steps.Result{Exit: 125, Error: `the container name "assisted-installer" is already in use`}, 1, 0,
+		},
 		"podman cannot start": {podman{run: played.Fails(126, "no cgroups")}, steps.Result{Exit: 126, Error: "podman: exit status 126: no cgroups"}, 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -171,10 +174,19 @@ func TestAfterACrash(t *testing.T) {
 		status string
 		ran    []string
 	}{
-		"it was made, and podman killed": {false, "created", []string{"container exists assisted-installer", "container inspect", "rm --ignore assisted-installer", "pull --quiet quay.example/installer:1", "run", "wait assisted-installer", "logs --tail 200 assisted-installer"}},
-		"the installer has ended":        {false, "exited", []string{"container exists assisted-installer", "container inspect", "wait assisted-installer", "logs --tail 200 assisted-installer"}},
-		"the installer runs":             {false, "running", []string{"container exists assisted-installer", "container inspect", "wait assisted-installer", "logs --tail 200 assisted-installer"}},
-		"it was never started":           {true, "", []string{"container exists assisted-installer", "pull --quiet quay.example/installer:1", "run", "wait assisted-installer", "logs --tail 200 assisted-installer"}},
+		"it was made, and podman killed": {
+			false, "created",
+			[]string{
+				"container exists assisted-installer", "container inspect", "rm --ignore assisted-installer", "pull --quiet quay.example/installer:1", "run",
+				"wait assisted-installer", "logs --tail 200 assisted-installer",
+			},
+		},
+		"the installer has ended": {false, "exited", []string{"container exists assisted-installer", "container inspect", "wait assisted-installer", "logs --tail 200 assisted-installer"}},
+		"the installer runs":      {false, "running", []string{"container exists assisted-installer", "container inspect", "wait assisted-installer", "logs --tail 200 assisted-installer"}},
+		"it was never started": {
+			true, "",
+			[]string{"container exists assisted-installer", "pull --quiet quay.example/installer:1", "run", "wait assisted-installer", "logs --tail 200 assisted-installer"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

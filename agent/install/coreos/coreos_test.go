@@ -395,7 +395,10 @@ func TestAWorkerWaitsForTheControlPlane(t *testing.T) {
 		views [][]wire.Host
 		after time.Duration
 	}{
-		"two of three":               {[][]wire.Host{{worker, master("Rebooting"), master("Joined"), master("Rebooting")}, {worker, master("Done"), master("Joined"), master("Rebooting")}}, 20 * time.Second},
+		"two of three": {
+			[][]wire.Host{{worker, master("Rebooting"), master("Joined"), master("Rebooting")}, {worker, master("Done"), master("Joined"), master("Rebooting")}},
+			20 * time.Second,
+		},
 		"one that has ended":         {[][]wire.Host{{worker, {Role: wire.HostRoleMaster, Status: wire.HostStatusInstalled}}}, 0},
 		"one master is enough":       {[][]wire.Host{{worker, master("Configuring")}, {worker, master("Done")}}, 20 * time.Second},
 		"not for the bootstrap host": {[][]wire.Host{{worker, {Role: wire.HostRoleMaster, Bootstrap: true}}}, 0},

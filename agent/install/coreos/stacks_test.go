@@ -117,11 +117,14 @@ func TestTheDiskIsTheOneOfTheOrder(t *testing.T) {
 		want  string
 		wiped bool
 	}{
-		"another one at once":    {links: []string{"/dev/sdb"}, want: "check-disk: the order names " + name + ", which was /dev/sda when it came and is /dev/sdb now; neither is written"},
-		"another one since":      {links: []string{"/dev/sda", "/dev/sdb"}, want: "clean-disks: the order names " + name + ", which was /dev/sda when it came and is /dev/sdb now; neither is written"},
-		"another one at the end": {links: []string{"/dev/sda", "/dev/sda", "/dev/sdb"}, want: "write-image: the order names " + name + ", which was /dev/sda when it came and is /dev/sdb now; neither is written", wiped: true},
-		"gone":                   {links: []string{"/dev/sda", "", ""}, want: "clean-disks: no such link"},
-		"udev renews its links":  {links: []string{"/dev/sda", "", "/dev/sda"}, wiped: true},
+		"another one at once": {links: []string{"/dev/sdb"}, want: "check-disk: the order names " + name + ", which was /dev/sda when it came and is /dev/sdb now; neither is written"},
+		"another one since":   {links: []string{"/dev/sda", "/dev/sdb"}, want: "clean-disks: the order names " + name + ", which was /dev/sda when it came and is /dev/sdb now; neither is written"},
+		"another one at the end": {
+			links: []string{"/dev/sda", "/dev/sda", "/dev/sdb"},
+			want:  "write-image: the order names " + name + ", which was /dev/sda when it came and is /dev/sdb now; neither is written", wiped: true,
+		},
+		"gone":                  {links: []string{"/dev/sda", "", ""}, want: "clean-disks: no such link"},
+		"udev renews its links": {links: []string{"/dev/sda", "", "/dev/sda"}, wiped: true},
 	} {
 		t.Run(what, func(t *testing.T) {
 			g := NewWithT(t)
@@ -175,9 +178,18 @@ func TestDisksToFormat(t *testing.T) {
 		"another disk":                 {disk: sdb, ordered: `{"path": "/dev/sda", "type": "disk"}`, wiped: true},
 		"a link that has moved":        {disk: sdb, ordered: `{"path": "/dev/sda", "type": "disk"}`, resolved: "/dev/sdc"},
 		"a partition":                  {disk: `{"path": "/dev/sdb", "type": "part"}`, ordered: `{"path": "/dev/sda", "type": "disk"}`},
-		"a path of the ordered one":    {disk: `{"path": "/dev/sdb", "type": "disk", "children": [{"path": "/dev/mapper/mpatha", "type": "mpath"}]}`, ordered: `{"path": "/dev/mapper/mpatha", "kname": "sda", "type": "mpath"}`},
-		"what lies on it":              {disk: `{"path": "/dev/md126", "kname": "sdb", "type": "raid1"}`, ordered: `{"path": "/dev/sda", "type": "disk", "children": [{"path": "/dev/md126", "type": "raid1"}]}`},
-		"a member of its RAID":         {disk: `{"path": "/dev/sdb", "type": "disk", "fstype": "isw_raid_member", "children": [{"path": "/dev/md126", "type": "raid1"}]}`, ordered: `{"path": "/dev/md126", "kname": "sda", "type": "raid1"}`},
+		"a path of the ordered one": {
+			disk:    `{"path": "/dev/sdb", "type": "disk", "children": [{"path": "/dev/mapper/mpatha", "type": "mpath"}]}`,
+			ordered: `{"path": "/dev/mapper/mpatha", "kname": "sda", "type": "mpath"}`,
+		},
+		"what lies on it": {
+			disk:    `{"path": "/dev/md126", "kname": "sdb", "type": "raid1"}`,
+			ordered: `{"path": "/dev/sda", "type": "disk", "children": [{"path": "/dev/md126", "type": "raid1"}]}`,
+		},
+		"a member of its RAID": {
+			disk:    `{"path": "/dev/sdb", "type": "disk", "fstype": "isw_raid_member", "children": [{"path": "/dev/md126", "type": "raid1"}]}`,
+			ordered: `{"path": "/dev/md126", "kname": "sda", "type": "raid1"}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -88,10 +88,22 @@ func TestDriveTypesAndEligibility(t *testing.T) {
 		"a DASD of no kind": {"dasda", nil, nil, "Unknown", nil},
 		"mounted":           {"sda", nil, []mounts.Mount{{Device: "8:0", Target: "/mnt/b"}, {Device: "8:0", Target: "/mnt/a"}}, "HDD", []string{"It is in use, mounted on /mnt/a, /mnt/b"}},
 		"a mounted part":    {"sda", map[string]string{"sda1/partition": "1\n", "sda1/dev": "8:1\n"}, []mounts.Mount{{Device: "8:1", Target: "/boot"}}, "HDD", []string{"It is in use, mounted on /boot"}},
-		"the boot medium":   {"sda", map[string]string{"sda1/partition": "1\n", "sda1/dev": "8:1\n"}, []mounts.Mount{{Device: "8:1", Target: "/run/media/iso"}}, "HDD", []string{"It holds the medium that the host was booted from"}},
-		"an appliance's":    {"sda", map[string]string{"sda1/partition": "1\n", "sda1/dev": "8:1\n", "/run/udev/data/b8:1": "E:ID_PART_ENTRY_NAME=agent\\x20data\n"}, []mounts.Mount{{Device: "8:1", Target: "/boot"}}, "HDD", nil},
-		"label from uevent": {"sda", map[string]string{"sda1/partition": "1\n", "sda1/dev": "8:1\n", "sda1/uevent": "DEVTYPE=partition\nPARTNAME=agentboot\n"}, []mounts.Mount{{Device: "8:1", Target: "/boot"}}, "HDD", nil},
-		"mounted volume":    {"sda", map[string]string{"holders/dm-1/x": "", "/sys/block/dm-1/dev": "253:1\n", "/sys/block/dm-1/size": "0\n"}, []mounts.Mount{{Device: "253:1", Target: "/home"}}, "HDD", []string{"It is in use, mounted on /home"}},
+		"the boot medium": {
+			"sda", map[string]string{"sda1/partition": "1\n", "sda1/dev": "8:1\n"}, []mounts.Mount{{Device: "8:1", Target: "/run/media/iso"}}, "HDD",
+			[]string{"It holds the medium that the host was booted from"},
+		},
+		"an appliance's": {
+			"sda", map[string]string{"sda1/partition": "1\n", "sda1/dev": "8:1\n", "/run/udev/data/b8:1": "E:ID_PART_ENTRY_NAME=agent\\x20data\n"},
+			[]mounts.Mount{{Device: "8:1", Target: "/boot"}}, "HDD", nil,
+		},
+		"label from uevent": {
+			"sda", map[string]string{"sda1/partition": "1\n", "sda1/dev": "8:1\n", "sda1/uevent": "DEVTYPE=partition\nPARTNAME=agentboot\n"},
+			[]mounts.Mount{{Device: "8:1", Target: "/boot"}}, "HDD", nil,
+		},
+		"mounted volume": {
+			"sda", map[string]string{"holders/dm-1/x": "", "/sys/block/dm-1/dev": "253:1\n", "/sys/block/dm-1/size": "0\n"},
+			[]mounts.Mount{{Device: "253:1", Target: "/home"}}, "HDD", []string{"It is in use, mounted on /home"},
+		},
 		"Btrfs": {"sda", map[string]string{"sda1/partition": "1\n", "sda1/dev": "8:1\n", "/sys/class/block/sda1/dev": "8:1\n"}, []mounts.Mount{
 			{Device: "0:31", Source: "/dev/sda1", Target: "/srv"}, {Device: "0:5", Source: "devtmpfs", Target: "/dev"},
 		}, "HDD", []string{"It is in use, mounted on /srv"}},

@@ -77,7 +77,9 @@ func TestConfiguration(t *testing.T) {
 		})
 	}
 	for name, text := range map[string]string{
-		"unknown key": "modells: []", "class with vendor": "classes: ['0302 10de']", "vendor alone": "vendors: ['10de']", "no hex": "classes: ['zzzz']", "no list": "classes: x", "too large": strings.Repeat(" ", maxConfig+1),
+		"unknown key": "modells: []", "class with vendor": "classes: ['0302 10de']", "vendor alone": "vendors: ['10de']", "no hex": "classes: ['zzzz']", "no list": "classes: x", "too large": strings.Repeat(
+			" ", maxConfig+1,
+		),
 	} {
 		t.Run("refuses "+name, func(t *testing.T) {
 			_, err := ParseConfig([]byte(text))

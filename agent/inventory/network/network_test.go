@@ -85,7 +85,10 @@ func TestInterfaces(t *testing.T) {
 				Name: "bond0", Type: "bond", MACAddress: "52:54:00:00:00:01", MTU: 9000, Flags: []string{"up"}, HasCarrier: true, Ipv4Addresses: []string{"192.0.2.7/24"},
 				Ipv6Addresses: []string{"2001:db8::7/60", "2001:db8:9::7/128", "2001:db8:1::7/64"},
 			},
-			{Name: "eno1", Type: "physical", MACAddress: "52:54:00:00:00:01", MTU: 9000, HasCarrier: true, SpeedMbps: 10000, Vendor: "0x8086", Product: "0x1563", Flags: none, Ipv4Addresses: none, Ipv6Addresses: none},
+			{
+				Name: "eno1", Type: "physical", MACAddress: "52:54:00:00:00:01", MTU: 9000, HasCarrier: true, SpeedMbps: 10000, Vendor: "0x8086", Product: "0x1563",
+				Flags: none, Ipv4Addresses: none, Ipv6Addresses: none,
+			},
 			{Name: "eno2", Type: "physical", MACAddress: "52:54:00:00:00:02", SpeedMbps: -1, Flags: none, Ipv4Addresses: none, Ipv6Addresses: none},
 			{Name: "eno3", Type: "physical", MACAddress: "52:54:00:00:00:03", Flags: none, Ipv4Addresses: none, Ipv6Addresses: none},
 			{Name: "lo", Type: "device", MTU: 65536, Flags: []string{"up", "loopback"}, HasCarrier: true, Ipv4Addresses: []string{"127.0.0.1/8"}, Ipv6Addresses: []string{"::1/128"}},

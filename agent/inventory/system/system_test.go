@@ -179,10 +179,13 @@ func TestBoot(t *testing.T) {
 			[]mounts.Mount{{Target: "/sysroot", Source: "/dev/loop0"}},
 			wire.Boot{CurrentBootMode: "uefi", SecureBootState: "Enabled", CommandLine: "BOOTIF=01-52-54-00-00-00-01 quiet\n", PXEInterface: "01-52-54-00-00-00-01", DeviceType: "ephemeral"},
 		},
-		"secure boot is off": {map[string]string{secureBootVariable: "\x06\x00\x00\x00\x00"}, []mounts.Mount{{Target: "/sysroot", Source: "/dev/sda4"}}, wire.Boot{CurrentBootMode: "uefi", SecureBootState: "Disabled", DeviceType: "persistent"}},
-		"odd value":          {map[string]string{secureBootVariable: "\x06\x00\x00\x00\x02"}, nil, wire.Boot{CurrentBootMode: "uefi", SecureBootState: "Unknown"}},
-		"odd length":         {map[string]string{secureBootVariable: "\x06\x01"}, nil, wire.Boot{CurrentBootMode: "uefi", SecureBootState: "Unknown"}},
-		"no variable":        {map[string]string{"/sys/firmware/efi/runtime": "x"}, nil, wire.Boot{CurrentBootMode: "uefi", SecureBootState: "NotSupported"}},
+		"secure boot is off": {
+			map[string]string{secureBootVariable: "\x06\x00\x00\x00\x00"}, []mounts.Mount{{Target: "/sysroot", Source: "/dev/sda4"}},
+			wire.Boot{CurrentBootMode: "uefi", SecureBootState: "Disabled", DeviceType: "persistent"},
+		},
+		"odd value":   {map[string]string{secureBootVariable: "\x06\x00\x00\x00\x02"}, nil, wire.Boot{CurrentBootMode: "uefi", SecureBootState: "Unknown"}},
+		"odd length":  {map[string]string{secureBootVariable: "\x06\x01"}, nil, wire.Boot{CurrentBootMode: "uefi", SecureBootState: "Unknown"}},
+		"no variable": {map[string]string{"/sys/firmware/efi/runtime": "x"}, nil, wire.Boot{CurrentBootMode: "uefi", SecureBootState: "NotSupported"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(*Boot(machine("x86_64", tc.files), tc.mounts)).To(Equal(tc.want))

@@ -226,7 +226,10 @@ func TestLeasesOfARealServer(t *testing.T) {
 		g.Expect(address).To(MatchRegexp(`^192\.0\.2\.(5\d|60)$`))
 		lease := first[name+"_vip_lease"]
 		g.Expect(lease).To(HavePrefix("lease {\n  interface \"" + name + "\";\n  fixed-address " + address + ";\n  option subnet-mask 255.255.255.0;\n"))
-		g.Expect(lease).To(And(ContainSubstring("option dhcp-server-identifier 192.0.2.1;"), ContainSubstring("option dhcp-lease-time 3600;"), ContainSubstring(`option domain-name "c.example";`), MatchRegexp(`expire \d \d{4}/\d\d/\d\d \d\d:\d\d:\d\d;\n}\n$`)))
+		g.Expect(lease).To(And(
+			ContainSubstring("option dhcp-server-identifier 192.0.2.1;"), ContainSubstring("option dhcp-lease-time 3600;"),
+			ContainSubstring(`option domain-name "c.example";`), MatchRegexp(`expire \d \d{4}/\d\d/\d\d \d\d:\d\d:\d\d;\n}\n$`),
+		))
 		discover, request := l.firstAndLast(mac)
 		g.Expect(discover.MessageType()).To(Equal(dhcpv4.MessageTypeDiscover))
 		g.Expect(discover.HostName()).To(Equal(strings.ReplaceAll(mac, ":", "-") + "-" + name))

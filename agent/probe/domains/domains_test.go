@@ -66,7 +66,10 @@ func TestBadServers(t *testing.T) {
 			out.RCode, out.Answers = dnsmessage.RCodeServerFailure, nil
 			return []dnsmessage.Message{out}
 		}, nothing},
-		"forged answers first": {nameserver.Lying, `{"resolutions":[{"domain_name":"api.c.example.","ipv4_addresses":["192.0.2.5","192.0.2.9"],"ipv6_addresses":["2001:db8::5"],"cnames":["api.c.example."]}]}`},
+		"forged answers first": {
+			nameserver.Lying,
+			`{"resolutions":[{"domain_name":"api.c.example.","ipv4_addresses":["192.0.2.5","192.0.2.9"],"ipv6_addresses":["2001:db8::5"],"cnames":["api.c.example."]}]}`,
+		},
 		"endless chain of aliases": {func(q dnsmessage.Message) []dnsmessage.Message {
 			return []dnsmessage.Message{nameserver.Reply(q, nameserver.CNAME("b.example."), nameserver.CNAME("api.c.example."), nameserver.CNAME("b.example."))}
 		}, `{"resolutions":[{"domain_name":"api.c.example.","ipv4_addresses":[],"ipv6_addresses":[],"cnames":["b.example."]}]}`},

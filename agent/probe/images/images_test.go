@@ -116,6 +116,9 @@ func TestTheEnvironmentOfPodman(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	env := images.Environment()
-	g.Expect(env).To(ContainElements("HOME=/root", "HTTPS_PROXY=http://proxy.example:3128", "no_proxy=.example", "CONTAINERS_CONF=/etc/a.conf", "CONTAINERS_STORAGE_CONF=/etc/b.conf", "REGISTRY_AUTH_FILE=/run/auth.json"))
+	g.Expect(env).To(ContainElements(
+		"HOME=/root", "HTTPS_PROXY=http://proxy.example:3128", "no_proxy=.example", "CONTAINERS_CONF=/etc/a.conf", "CONTAINERS_STORAGE_CONF=/etc/b.conf",
+		"REGISTRY_AUTH_FILE=/run/auth.json",
+	))
 	g.Expect(strings.Join(env, " ")).NotTo(ContainSubstring("secret"))
 }

@@ -67,7 +67,10 @@ func TestARealChronyd(t *testing.T) {
 			}
 		}
 		g.Expect(output).To(MatchJSON(`{"ntp_sources":[` + strings.Join(want, ",") + `]}`))
-		g.Expect(output).To(And(ContainSubstring(`"synced"`), ContainSubstring("ntp1.example"), ContainSubstring("ntp2.example"), ContainSubstring(`{"source_name":"192.0.2.99","source_state":"unreachable"}`)))
+		g.Expect(output).To(And(
+			ContainSubstring(`"synced"`), ContainSubstring("ntp1.example"), ContainSubstring("ntp2.example"),
+			ContainSubstring(`{"source_name":"192.0.2.99","source_state":"unreachable"}`),
+		))
 	}).WithTimeout(2 * time.Minute).WithPolling(time.Second).Should(Succeed())
 
 	before := asked()

@@ -61,7 +61,9 @@ func TestWhatAClusterSays(t *testing.T) {
 		})
 	}
 	g := NewWithT(t)
-	g.Expect(installed.Cluster{API: api{nodes: two}}.State(t.Context(), 0)).To(Equal(waitfor.State{Up: true, Text: "1 nodes are Ready, and how many there are to be is not known: give --nodes; node m1: no network"}))
+	g.Expect(installed.Cluster{API: api{nodes: two}}.State(t.Context(), 0)).To(Equal(waitfor.State{
+		Up: true, Text: "1 nodes are Ready, and how many there are to be is not known: give --nodes; node m1: no network",
+	}))
 	for _, path := range []string{version, nodes} {
 		_, err := installed.Cluster{API: api{path: ""}}.State(t.Context(), 2)
 		g.Expect(err).To(MatchError("connection refused"))
