@@ -201,7 +201,11 @@ func TestReportOfForeignHosts(t *testing.T) {
 	graph := connectivity.New(connectivity.Families(), []string{"a", "b", "c"})
 	graph = graph.With("stranger", &wire.ConnectivityReport{})
 	for _, id := range []string{"a", "b", "c"} {
-		report := &wire.ConnectivityReport{RemoteHosts: []wire.ConnectivityRemoteHost{{HostID: "stranger"}, {HostID: "a", L3Connectivity: []wire.L3Connectivity{{RemoteIPAddress: "no address", Successful: true}}}}}
+		report := &wire.ConnectivityReport{
+			RemoteHosts: []wire.ConnectivityRemoteHost{
+				{HostID: "stranger"}, {HostID: "a", L3Connectivity: []wire.L3Connectivity{{RemoteIPAddress: "no address", Successful: true}}},
+			},
+		}
 		for _, to := range []string{"a", "b", "c"} {
 			report.RemoteHosts = append(report.RemoteHosts, wire.ConnectivityRemoteHost{HostID: to, L3Connectivity: []wire.L3Connectivity{{RemoteIPAddress: "2001:db8::1", Successful: true}}})
 		}

@@ -83,29 +83,51 @@ func TestTransitions(t *testing.T) {
 		"a silent host":                               {hm.Refresh, wire.HostStatusKnown, healthy(func(f *hm.Facts) { f.Connected = false }), wire.HostStatusDisconnected},
 		"a silent host that speaks again":             {hm.Refresh, wire.HostStatusDisconnected, healthy(nil), wire.HostStatusKnown},
 		"the cluster prepares":                        {hm.Refresh, wire.HostStatusKnown, healthy(clusterIs(wire.ClusterStatusPreparingForInstallation)), wire.HostStatusPreparingForInstallation},
-		"the cluster prepares, but there is no role":  {hm.Refresh, wire.HostStatusKnown, healthy(func(f *hm.Facts) { f.RoleValid, f.ClusterStatus = false, wire.ClusterStatusPreparingForInstallation }), wire.HostStatusKnown},
-		"checks pass":                                 {hm.Refresh, wire.HostStatusPreparingForInstallation, healthy(clusterIs(wire.ClusterStatusPreparingForInstallation)), wire.HostStatusPreparingSuccessful},
-		"checks run":                                  {hm.Refresh, wire.HostStatusPreparingForInstallation, healthy(func(f *hm.Facts) { f.Images, f.ClusterStatus = hm.Unknown, wire.ClusterStatusPreparingForInstallation }), wire.HostStatusPreparingForInstallation},
+		"the cluster prepares, but there is no role": {
+			hm.Refresh, wire.HostStatusKnown, healthy(func(f *hm.Facts) { f.RoleValid, f.ClusterStatus = false, wire.ClusterStatusPreparingForInstallation }),
+			wire.HostStatusKnown,
+		},
+		"checks pass": {
+			hm.Refresh, wire.HostStatusPreparingForInstallation, healthy(clusterIs(wire.ClusterStatusPreparingForInstallation)), wire.HostStatusPreparingSuccessful,
+		},
+		"checks run": {
+			hm.Refresh, wire.HostStatusPreparingForInstallation,
+			healthy(func(f *hm.Facts) { f.Images, f.ClusterStatus = hm.Unknown, wire.ClusterStatusPreparingForInstallation }), wire.HostStatusPreparingForInstallation,
+		},
 		"the disk is slow": {hm.Refresh, wire.HostStatusPreparingForInstallation, healthy(func(f *hm.Facts) {
 			f.DiskSpeed, f.ClusterStatus = hm.Failed, wire.ClusterStatusPreparingForInstallation
 		}), wire.HostStatusInsufficient},
-		"an image is missing": {hm.Refresh, wire.HostStatusPreparingForInstallation, healthy(func(f *hm.Facts) { f.Images, f.ClusterStatus = hm.Failed, wire.ClusterStatusPreparingForInstallation }), wire.HostStatusPreparingFailed},
+		"an image is missing": {
+			hm.Refresh, wire.HostStatusPreparingForInstallation,
+			healthy(func(f *hm.Facts) { f.Images, f.ClusterStatus = hm.Failed, wire.ClusterStatusPreparingForInstallation }), wire.HostStatusPreparingFailed,
+		},
 		"checks take too long": {hm.Refresh, wire.HostStatusPreparingForInstallation, healthy(func(f *hm.Facts) {
 			f.Images, f.InState, f.PrepareTimeout, f.ClusterStatus = hm.Unknown, long, time.Minute, wire.ClusterStatusPreparingForInstallation
 		}), wire.HostStatusPreparingFailed},
-		"the cluster goes back":                 {hm.Refresh, wire.HostStatusPreparingSuccessful, healthy(nil), wire.HostStatusKnown},
-		"the installation starts":               {hm.Refresh, wire.HostStatusPreparingSuccessful, healthy(clusterIs(wire.ClusterStatusInstalling)), wire.HostStatusInstalling},
-		"the first stage":                       {hm.ProgressChanged, wire.HostStatusInstalling, healthy(at(wire.HostStageStartingInstallation)), wire.HostStatusInstallingInProgress},
-		"the last stage":                        {hm.ProgressChanged, wire.HostStatusInstallingInProgress, healthy(at(wire.HostStageDone)), wire.HostStatusInstalled},
-		"the last stage on day two":             {hm.ProgressChanged, wire.HostStatusInstallingInProgress, healthy(func(f *hm.Facts) { f.DayTwo, f.Stage = true, wire.HostStageDone }), wire.HostStatusAddedToExistingCluster},
+		"the cluster goes back":   {hm.Refresh, wire.HostStatusPreparingSuccessful, healthy(nil), wire.HostStatusKnown},
+		"the installation starts": {hm.Refresh, wire.HostStatusPreparingSuccessful, healthy(clusterIs(wire.ClusterStatusInstalling)), wire.HostStatusInstalling},
+		"the first stage":         {hm.ProgressChanged, wire.HostStatusInstalling, healthy(at(wire.HostStageStartingInstallation)), wire.HostStatusInstallingInProgress},
+		"the last stage":          {hm.ProgressChanged, wire.HostStatusInstallingInProgress, healthy(at(wire.HostStageDone)), wire.HostStatusInstalled},
+		"the last stage on day two": {
+			hm.ProgressChanged, wire.HostStatusInstallingInProgress, healthy(func(f *hm.Facts) { f.DayTwo, f.Stage = true, wire.HostStageDone }),
+			wire.HostStatusAddedToExistingCluster,
+		},
 		"a person has corrected the boot order": {hm.ProgressChanged, wire.HostStatusInstallingPendingUserAction, healthy(at(wire.HostStageJoined)), wire.HostStatusInstallingInProgress},
 		"progress before the installation":      {hm.ProgressChanged, wire.HostStatusKnown, healthy(at(wire.HostStageInstalling)), "-"},
-		"nothing happens after the start":       {hm.Refresh, wire.HostStatusInstalling, healthy(func(f *hm.Facts) { f.InState, f.ClusterStatus = long, wire.ClusterStatusInstalling }), wire.HostStatusError},
-		"silence while writing":                 {hm.Refresh, wire.HostStatusInstallingInProgress, healthy(func(f *hm.Facts) { f.Connected, f.ClusterStatus = false, wire.ClusterStatusInstalling }), wire.HostStatusError},
+		"nothing happens after the start": {
+			hm.Refresh, wire.HostStatusInstalling, healthy(func(f *hm.Facts) { f.InState, f.ClusterStatus = long, wire.ClusterStatusInstalling }), wire.HostStatusError,
+		},
+		"silence while writing": {
+			hm.Refresh, wire.HostStatusInstallingInProgress, healthy(func(f *hm.Facts) { f.Connected, f.ClusterStatus = false, wire.ClusterStatusInstalling }),
+			wire.HostStatusError,
+		},
 		"silence while writing with soft limits": {hm.Refresh, wire.HostStatusInstallingInProgress, healthy(func(f *hm.Facts) {
 			f.Connected, f.SoftTimeouts, f.ClusterStatus = false, true, wire.ClusterStatusInstalling
 		}), wire.HostStatusInstallingInProgress},
-		"a stage takes too long": {hm.Refresh, wire.HostStatusInstallingInProgress, healthy(func(f *hm.Facts) { f.Stage, f.InStage, f.StageTimeout = wire.HostStageInstalling, long, time.Hour }), wire.HostStatusError},
+		"a stage takes too long": {
+			hm.Refresh, wire.HostStatusInstallingInProgress,
+			healthy(func(f *hm.Facts) { f.Stage, f.InStage, f.StageTimeout = wire.HostStageInstalling, long, time.Hour }), wire.HostStatusError,
+		},
 		"writing counts from the last percent": {hm.Refresh, wire.HostStatusInstallingInProgress, healthy(func(f *hm.Facts) {
 			f.Stage, f.InStage, f.SinceUpdate, f.StageTimeout = wire.HostStageWritingImageToDisk, long, time.Second, time.Hour
 		}), wire.HostStatusInstallingInProgress},
@@ -121,21 +143,32 @@ func TestTransitions(t *testing.T) {
 		"one that joins reboots, and its cluster tells": {hm.ProgressChanged, wire.HostStatusInstallingInProgress, healthy(func(f *hm.Facts) {
 			f.DayTwo, f.Inside, f.Stage = true, true, wire.HostStageRebooting
 		}), wire.HostStatusInstallingInProgress},
-		"the cluster fails":                             {hm.Refresh, wire.HostStatusInstallingInProgress, healthy(clusterIs(wire.ClusterStatusError)), wire.HostStatusError},
-		"the install step fails":                        {hm.InstallationFailed, wire.HostStatusInstalling, healthy(nil), wire.HostStatusError},
-		"called off while installing":                   {hm.Cancel, wire.HostStatusInstallingInProgress, healthy(nil), wire.HostStatusCancelled},
-		"called off while preparing":                    {hm.Cancel, wire.HostStatusPreparingForInstallation, healthy(nil), wire.HostStatusKnown},
-		"bind":                                          {hm.Bind, wire.HostStatusKnownUnbound, hm.Facts{}, wire.HostStatusBinding},
-		"bind too early":                                {hm.Bind, wire.HostStatusDiscoveringUnbound, hm.Facts{}, "-"},
-		"unbind before the installation":                {hm.Unbind, wire.HostStatusKnown, healthy(nil), wire.HostStatusUnbinding},
-		"unbind after the installation":                 {hm.Unbind, wire.HostStatusInstalled, healthy(nil), wire.HostStatusUnbindingPendingUserAction},
-		"medium lost in the pool":                       {hm.MediaDisconnect, wire.HostStatusKnownUnbound, hm.Facts{}, wire.HostStatusDisconnectedUnbound},
-		"medium lost while installing":                  {hm.MediaDisconnect, wire.HostStatusInstallingInProgress, healthy(nil), wire.HostStatusError},
-		"a pool host with an inventory":                 {hm.Refresh, wire.HostStatusDiscoveringUnbound, hm.Facts{Connected: true, MediaConnected: true, HasInventory: true, MinimumPool: true}, wire.HostStatusKnownUnbound},
-		"a pool host that is too small":                 {hm.Refresh, wire.HostStatusDiscoveringUnbound, hm.Facts{Connected: true, MediaConnected: true, HasInventory: true}, wire.HostStatusInsufficientUnbound},
-		"reclaim takes too long":                        {hm.Refresh, wire.HostStatusReclaiming, healthy(func(f *hm.Facts) { f.InState = long }), wire.HostStatusUnbindingPendingUserAction},
-		"a person does not act, the cluster goes on":    {hm.Refresh, wire.HostStatusInstallingPendingUserAction, healthy(func(f *hm.Facts) { f.InState, f.ClusterWithoutHost, f.Stage = long, true, wire.HostStageRebooting }), wire.HostStatusError},
-		"a person does not act, the cluster needs them": {hm.Refresh, wire.HostStatusInstallingPendingUserAction, healthy(func(f *hm.Facts) { f.InState, f.Stage = long, wire.HostStageRebooting }), wire.HostStatusInstallingPendingUserAction},
+		"the cluster fails":              {hm.Refresh, wire.HostStatusInstallingInProgress, healthy(clusterIs(wire.ClusterStatusError)), wire.HostStatusError},
+		"the install step fails":         {hm.InstallationFailed, wire.HostStatusInstalling, healthy(nil), wire.HostStatusError},
+		"called off while installing":    {hm.Cancel, wire.HostStatusInstallingInProgress, healthy(nil), wire.HostStatusCancelled},
+		"called off while preparing":     {hm.Cancel, wire.HostStatusPreparingForInstallation, healthy(nil), wire.HostStatusKnown},
+		"bind":                           {hm.Bind, wire.HostStatusKnownUnbound, hm.Facts{}, wire.HostStatusBinding},
+		"bind too early":                 {hm.Bind, wire.HostStatusDiscoveringUnbound, hm.Facts{}, "-"},
+		"unbind before the installation": {hm.Unbind, wire.HostStatusKnown, healthy(nil), wire.HostStatusUnbinding},
+		"unbind after the installation":  {hm.Unbind, wire.HostStatusInstalled, healthy(nil), wire.HostStatusUnbindingPendingUserAction},
+		"medium lost in the pool":        {hm.MediaDisconnect, wire.HostStatusKnownUnbound, hm.Facts{}, wire.HostStatusDisconnectedUnbound},
+		"medium lost while installing":   {hm.MediaDisconnect, wire.HostStatusInstallingInProgress, healthy(nil), wire.HostStatusError},
+		"a pool host with an inventory": {
+			hm.Refresh, wire.HostStatusDiscoveringUnbound, hm.Facts{Connected: true, MediaConnected: true, HasInventory: true, MinimumPool: true},
+			wire.HostStatusKnownUnbound,
+		},
+		"a pool host that is too small": {
+			hm.Refresh, wire.HostStatusDiscoveringUnbound, hm.Facts{Connected: true, MediaConnected: true, HasInventory: true}, wire.HostStatusInsufficientUnbound,
+		},
+		"reclaim takes too long": {hm.Refresh, wire.HostStatusReclaiming, healthy(func(f *hm.Facts) { f.InState = long }), wire.HostStatusUnbindingPendingUserAction},
+		"a person does not act, the cluster goes on": {
+			hm.Refresh, wire.HostStatusInstallingPendingUserAction,
+			healthy(func(f *hm.Facts) { f.InState, f.ClusterWithoutHost, f.Stage = long, true, wire.HostStageRebooting }), wire.HostStatusError,
+		},
+		"a person does not act, the cluster needs them": {
+			hm.Refresh, wire.HostStatusInstallingPendingUserAction, healthy(func(f *hm.Facts) { f.InState, f.Stage = long, wire.HostStageRebooting }),
+			wire.HostStatusInstallingPendingUserAction,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -54,28 +54,52 @@ func TestTheOldestVersionThatSaysAll(t *testing.T) {
 	for name, tc := range map[string]struct {
 		file, override, want string
 	}{
-		"nothing given":                        {"", "", "3.2.0"},
-		"old files":                            {`{"ignition":{"version":"3.0.0"}}`, `{"ignition":{"version":"3.1.0"}}`, "3.2.0"},
-		"a new version that uses nothing":      {head + `,"storage":{"files":[{"path":"/etc/motd","contents":{"source":"data:,hello"}}]}}`, "", "3.2.0"},
-		"headers and compression are of 3.1":   {head + `,"storage":{"files":[{"path":"/etc/motd","contents":{"source":"https://a/b.gz","compression":"gzip","httpHeaders":[{"name":"A","value":"b"}],"verification":{"hash":"` + hash + `"}}}]}}`, "", "3.2.0"},
-		"proxies and merges are of 3.1":        {`{"ignition":{"version":"3.5.0","config":{"merge":[{"source":"https://a/c","httpHeaders":[{"name":"A","value":"b"}]}]},"proxy":{"httpsProxy":"https://p","noProxy":["a"]},"security":{"tls":{"certificateAuthorities":[{"source":"data:,x"}]}},"timeouts":{"httpTotal":5}}}`, "", "3.2.0"},
-		"links, volumes and partitions of 3.2": {head + `,"storage":{"links":[{"path":"/etc/l","target":"/etc/motd","hard":false}],"raid":[{"name":"md","level":"raid1","devices":["/dev/vdb","/dev/vdc"],"spares":0}],"disks":[{"device":"/dev/vdd","wipeTable":true,"partitions":[{"number":1,"label":"a","startMiB":0,"sizeMiB":10,"wipePartitionEntry":true}]}],"filesystems":[{"device":"/dev/vde","format":"xfs","path":"/var","mountOptions":["noatime"],"options":["-K"]}]}}`, "", "3.2.0"},
-		"users and units of 3.2":               {head + `,"passwd":{"users":[{"name":"core","shouldExist":true,"uid":7,"system":false,"groups":["wheel"]}],"groups":[{"name":"g","gid":0,"shouldExist":false}]},"systemd":{"units":[{"name":"a.service","enabled":false,"mask":true,"contents":"","dropins":[{"name":"a.conf"}]}]}}`, "", "3.2.0"},
-		"appended contents":                    {head + `,"storage":{"files":[{"path":"/etc/motd","append":[{"source":"data:,x"}]}]}}`, "", "3.2.0"},
-		"kernel arguments are of 3.3":          {head + `,"kernelArguments":{"shouldExist":["quiet"]}}`, "", "3.3.0"},
-		"a file system of format none":         {head + `,"storage":{"filesystems":[{"device":"/dev/vdb","format":"none"}]}}`, "", "3.3.0"},
-		"special mode bits are of 3.6":         {"", newest + `,"storage":{"files":[{"path":"/bin/su","mode":2541,"contents":{"source":"data:,x"}}]}}`, "3.6.0"},
-		"a sticky folder":                      {"", newest + `,"storage":{"directories":[{"path":"/var/t","mode":1023}]}}`, "3.6.0"},
-		"the newest version without any":       {newest + `,"storage":{"directories":[{"path":"/var/t","mode":511}]}}`, "", "3.2.0"},
-		"LUKS without discard is of 3.2":       {head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb"}]}}`, "", "3.2.0"},
-		"LUKS by Tang is of 3.2":               {head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb","keyFile":{"source":"data:,k"},"wipeVolume":true,"options":["--pbkdf"],"clevis":{"tpm2":true,"threshold":1,"tang":[{"url":"https://t","thumbprint":"x"}]}}]}}`, "", "3.2.0"},
-		"LUKS by a pin of one's own":           {head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb","clevis":{"custom":{"pin":"sss","config":"{}","needsNetwork":true}}}]}}`, "", "3.2.0"},
-		"LUKS with discard is of 3.4":          {head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb","discard":true}]}}`, "", "3.4.0"},
-		"LUKS with options to open":            {head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb","openOptions":["--perf-no_read_workqueue"]}]}}`, "", "3.4.0"},
-		"Tang offline is of 3.4":               {head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb","clevis":{"tang":[{"url":"https://t","thumbprint":"x","advertisement":"{\"payload\":\"eyJrZXlzIjpbXX0\",\"protected\":\"e30\",\"signature\":\"eA\"}"}]}}]}}`, "", "3.4.0"},
-		"an access point of S3 is of 3.4":      {head + `,"storage":{"files":[{"path":"/etc/motd","contents":{"source":"arn:aws:s3:us-west-1:123456789012:accesspoint/test/object/some/path"}}]}}`, "", "3.4.0"},
-		"keys in CEX are of 3.5":               {head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb","cex":{"enabled":true}}]}}`, "", "3.5.0"},
-		"old and new together":                 {`{"ignition":{"version":"3.0.0"},"storage":{"files":[{"path":"/etc/motd","contents":{"source":"data:,hello"}}]}}`, head + `,"kernelArguments":{"shouldNotExist":["quiet"]}}`, "3.3.0"},
+		"nothing given":                   {"", "", "3.2.0"},
+		"old files":                       {`{"ignition":{"version":"3.0.0"}}`, `{"ignition":{"version":"3.1.0"}}`, "3.2.0"},
+		"a new version that uses nothing": {head + `,"storage":{"files":[{"path":"/etc/motd","contents":{"source":"data:,hello"}}]}}`, "", "3.2.0"},
+		"headers and compression are of 3.1": {
+			head + `,"storage":{"files":[{"path":"/etc/motd","contents":{"source":"https://a/b.gz","compression":"gzip","httpHeaders":[{"name":"A","value":"b"}],"verification":{"hash":"` + hash + `"}}}]}}`,
+			"", "3.2.0",
+		},
+		"proxies and merges are of 3.1": {
+			`{"ignition":{"version":"3.5.0","config":{"merge":[{"source":"https://a/c","httpHeaders":[{"name":"A","value":"b"}]}]},"proxy":{"httpsProxy":"https://p","noProxy":["a"]},"security":{"tls":{"certificateAuthorities":[{"source":"data:,x"}]}},"timeouts":{"httpTotal":5}}}`,
+			"", "3.2.0",
+		},
+		"links, volumes and partitions of 3.2": {
+			head + `,"storage":{"links":[{"path":"/etc/l","target":"/etc/motd","hard":false}],"raid":[{"name":"md","level":"raid1","devices":["/dev/vdb","/dev/vdc"],"spares":0}],"disks":[{"device":"/dev/vdd","wipeTable":true,"partitions":[{"number":1,"label":"a","startMiB":0,"sizeMiB":10,"wipePartitionEntry":true}]}],"filesystems":[{"device":"/dev/vde","format":"xfs","path":"/var","mountOptions":["noatime"],"options":["-K"]}]}}`,
+			"", "3.2.0",
+		},
+		"users and units of 3.2": {
+			head + `,"passwd":{"users":[{"name":"core","shouldExist":true,"uid":7,"system":false,"groups":["wheel"]}],"groups":[{"name":"g","gid":0,"shouldExist":false}]},"systemd":{"units":[{"name":"a.service","enabled":false,"mask":true,"contents":"","dropins":[{"name":"a.conf"}]}]}}`,
+			"", "3.2.0",
+		},
+		"appended contents":              {head + `,"storage":{"files":[{"path":"/etc/motd","append":[{"source":"data:,x"}]}]}}`, "", "3.2.0"},
+		"kernel arguments are of 3.3":    {head + `,"kernelArguments":{"shouldExist":["quiet"]}}`, "", "3.3.0"},
+		"a file system of format none":   {head + `,"storage":{"filesystems":[{"device":"/dev/vdb","format":"none"}]}}`, "", "3.3.0"},
+		"special mode bits are of 3.6":   {"", newest + `,"storage":{"files":[{"path":"/bin/su","mode":2541,"contents":{"source":"data:,x"}}]}}`, "3.6.0"},
+		"a sticky folder":                {"", newest + `,"storage":{"directories":[{"path":"/var/t","mode":1023}]}}`, "3.6.0"},
+		"the newest version without any": {newest + `,"storage":{"directories":[{"path":"/var/t","mode":511}]}}`, "", "3.2.0"},
+		"LUKS without discard is of 3.2": {head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb"}]}}`, "", "3.2.0"},
+		"LUKS by Tang is of 3.2": {
+			head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb","keyFile":{"source":"data:,k"},"wipeVolume":true,"options":["--pbkdf"],"clevis":{"tpm2":true,"threshold":1,"tang":[{"url":"https://t","thumbprint":"x"}]}}]}}`,
+			"", "3.2.0",
+		},
+		"LUKS by a pin of one's own":  {head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb","clevis":{"custom":{"pin":"sss","config":"{}","needsNetwork":true}}}]}}`, "", "3.2.0"},
+		"LUKS with discard is of 3.4": {head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb","discard":true}]}}`, "", "3.4.0"},
+		"LUKS with options to open":   {head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb","openOptions":["--perf-no_read_workqueue"]}]}}`, "", "3.4.0"},
+		"Tang offline is of 3.4": {
+			head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb","clevis":{"tang":[{"url":"https://t","thumbprint":"x","advertisement":"{\"payload\":\"eyJrZXlzIjpbXX0\",\"protected\":\"e30\",\"signature\":\"eA\"}"}]}}]}}`,
+			"", "3.4.0",
+		},
+		"an access point of S3 is of 3.4": {
+			head + `,"storage":{"files":[{"path":"/etc/motd","contents":{"source":"arn:aws:s3:us-west-1:123456789012:accesspoint/test/object/some/path"}}]}}`, "",
+			"3.4.0",
+		},
+		"keys in CEX are of 3.5": {head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb","cex":{"enabled":true}}]}}`, "", "3.5.0"},
+		"old and new together": {
+			`{"ignition":{"version":"3.0.0"},"storage":{"files":[{"path":"/etc/motd","contents":{"source":"data:,hello"}}]}}`,
+			head + `,"kernelArguments":{"shouldNotExist":["quiet"]}}`, "3.3.0",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

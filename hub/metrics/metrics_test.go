@@ -68,7 +68,10 @@ func TestWhatIsStoredIsCounted(t *testing.T) {
 	}
 	ofHost := func(name, props string, after time.Duration) {
 		t.Helper()
-		g.Expect(s.Commit(ctx, &store.Unit{Hosts: []*store.Host{h}, Events: []wire.Event{{Name: name, ClusterID: &id, HostID: &host, InfraEnvID: &env, Props: props, EventTime: wire.At(at.Add(after))}}})).To(Succeed())
+		g.Expect(s.Commit(
+			ctx,
+			&store.Unit{Hosts: []*store.Host{h}, Events: []wire.Event{{Name: name, ClusterID: &id, HostID: &host, InfraEnvID: &env, Props: props, EventTime: wire.At(at.Add(after))}}},
+		)).To(Succeed())
 	}
 	stage := func(name wire.HostStage, after time.Duration) {
 		t.Helper()

@@ -72,14 +72,17 @@ func TestRowsThatNobodyCouldInstall(t *testing.T) {
 		return "operators:\n- {name: own, title: Own, namespace: own, package: own, minutes: 10, " + changes + "}\n"
 	}
 	for name, tc := range map[string]struct{ text, why string }{
-		"no rows":                 {"operators: []\n", "want a list operators"},
-		"unknown member":          {row("colour: red"), "colour"},
-		"name":                    {"operators:\n- {name: Own!, title: Own, namespace: own, package: own, minutes: 10}\n", "name: want"},
-		"no title":                {"operators:\n- {name: own, namespace: own, package: own, minutes: 10}\n", "title: want"},
-		"a title of lines":        {"operators:\n- {name: own, title: \"a\\nb\", namespace: own, package: own, minutes: 10}\n", "title: want"},
-		"no namespace":            {"operators:\n- {name: own, title: Own, package: own, minutes: 10}\n", "namespace: want"},
-		"no time":                 {"operators:\n- {name: own, title: Own, namespace: own, package: own}\n", "minutes: want"},
-		"twice":                   {"operators:\n- {name: own, title: Own, namespace: own, package: own, minutes: 10}\n- {name: own, title: Own, namespace: own, package: own, minutes: 10}\n", "own is there twice"},
+		"no rows":          {"operators: []\n", "want a list operators"},
+		"unknown member":   {row("colour: red"), "colour"},
+		"name":             {"operators:\n- {name: Own!, title: Own, namespace: own, package: own, minutes: 10}\n", "name: want"},
+		"no title":         {"operators:\n- {name: own, namespace: own, package: own, minutes: 10}\n", "title: want"},
+		"a title of lines": {"operators:\n- {name: own, title: \"a\\nb\", namespace: own, package: own, minutes: 10}\n", "title: want"},
+		"no namespace":     {"operators:\n- {name: own, title: Own, package: own, minutes: 10}\n", "namespace: want"},
+		"no time":          {"operators:\n- {name: own, title: Own, namespace: own, package: own}\n", "minutes: want"},
+		"twice": {
+			"operators:\n- {name: own, title: Own, namespace: own, package: own, minutes: 10}\n- {name: own, title: Own, namespace: own, package: own, minutes: 10}\n",
+			"own is there twice",
+		},
 		"text in a channel":       {row(`channel: "a\nb: c"`), "channel: want"},
 		"way to watch":            {row("watches: some"), "watches: want own, all or shared"},
 		"needs nobody":            {row("needs: [nothing]"), `"nothing"`},
@@ -128,8 +131,11 @@ func TestWhatComesOfAChoice(t *testing.T) {
 		"what is needed and chosen":     {asked: asked("cnv", "lso"), chosen: []string{"cnv", "lso"}},
 		"a single node needs otherwise": {asked: asked("cnv"), single: true, chosen: []string{"cnv", "lvm"}, needed: []string{"lvm"}},
 		"a bundle": {
-			asked:  virtual,
-			chosen: []string{"cluster-observability", "cnv", "fence-agents-remediation", "kube-descheduler", "loki", "lso", "metallb", "mtv", "nmstate", "node-healthcheck", "node-maintenance", "numaresources", "oadp", "openshift-logging", "self-node-remediation"},
+			asked: virtual,
+			chosen: []string{
+				"cluster-observability", "cnv", "fence-agents-remediation", "kube-descheduler", "loki", "lso", "metallb", "mtv", "nmstate", "node-healthcheck",
+				"node-maintenance", "numaresources", "oadp", "openshift-logging", "self-node-remediation",
+			},
 			needed: []string{"lso", "self-node-remediation"},
 		},
 		"a bundle and more of it": {
@@ -175,20 +181,29 @@ func TestWhatCannotBeHadIsRefusedByName(t *testing.T) {
 		target operators.Target
 		why    string
 	}{
-		"fine":                    {asked("lso", "cnv"), there, ""},
-		"several architectures":   {asked("odf"), with(func(x *operators.Target) { x.Architecture = "multi" }), ""},
-		"unknown":                 {asked("odd"), there, `no operator "odd"; this hub offers amd-gpu`},
-		"no properties":           {operators.Asked{Operators: []wire.OperatorCreateParams{{Name: "lso", Properties: `{"size":3}`}}}, there, "operator lso has no properties"},
-		"empty properties":        {operators.Asked{Operators: []wire.OperatorCreateParams{{Name: "lso", Properties: ` {} `}}}, there, ""},
-		"unknown bundle":          {operators.Asked{Bundles: []wire.BundleCreateParams{{ID: "odd"}}}, there, `no bundle "odd"`},
-		"no option of the bundle": {operators.Asked{Bundles: []wire.BundleCreateParams{{ID: "virtualization", OptionalOperators: []string{"lvm"}}}}, there, `bundle virtualization has no optional operator "lvm"`},
-		"release":                 {asked("loki"), with(func(x *operators.Target) { x.Version = "4.16.30" }), "operator loki cannot be installed: Loki is there from OpenShift 4.17 on, and the release is 4.16.30"},
-		"first release":           {asked("loki"), with(func(x *operators.Target) { x.Version = "4.17.0-rc.1" }), ""},
-		"architecture":            {asked("odf"), with(func(x *operators.Target) { x.Architecture = "aarch64" }), "the architecture is arm64"},
-		"of what it needs":        {asked("openshift-ai"), with(func(x *operators.Target) { x.SingleNode = true }), "operator odf cannot be installed: OpenShift Data Foundation needs several hosts, and the cluster is a single node; operator openshift-ai needs it"},
-		"platform":                {asked("cnv"), with(func(x *operators.Target) { x.Platform = wire.PlatformTypeVsphere }), "does not run on platform vsphere"},
-		"single node":             {asked("odf"), with(func(x *operators.Target) { x.SingleNode = true }), "operator odf cannot be installed"},
-		"one beside another":      {asked("odf", "lvm"), there, "operator lvm cannot be installed beside odf"},
+		"fine":                  {asked("lso", "cnv"), there, ""},
+		"several architectures": {asked("odf"), with(func(x *operators.Target) { x.Architecture = "multi" }), ""},
+		"unknown":               {asked("odd"), there, `no operator "odd"; this hub offers amd-gpu`},
+		"no properties":         {operators.Asked{Operators: []wire.OperatorCreateParams{{Name: "lso", Properties: `{"size":3}`}}}, there, "operator lso has no properties"},
+		"empty properties":      {operators.Asked{Operators: []wire.OperatorCreateParams{{Name: "lso", Properties: ` {} `}}}, there, ""},
+		"unknown bundle":        {operators.Asked{Bundles: []wire.BundleCreateParams{{ID: "odd"}}}, there, `no bundle "odd"`},
+		"no option of the bundle": {
+			operators.Asked{Bundles: []wire.BundleCreateParams{{ID: "virtualization", OptionalOperators: []string{"lvm"}}}}, there,
+			`bundle virtualization has no optional operator "lvm"`,
+		},
+		"release": {
+			asked("loki"), with(func(x *operators.Target) { x.Version = "4.16.30" }),
+			"operator loki cannot be installed: Loki is there from OpenShift 4.17 on, and the release is 4.16.30",
+		},
+		"first release": {asked("loki"), with(func(x *operators.Target) { x.Version = "4.17.0-rc.1" }), ""},
+		"architecture":  {asked("odf"), with(func(x *operators.Target) { x.Architecture = "aarch64" }), "the architecture is arm64"},
+		"of what it needs": {
+			asked("openshift-ai"), with(func(x *operators.Target) { x.SingleNode = true }),
+			"operator odf cannot be installed: OpenShift Data Foundation needs several hosts, and the cluster is a single node; operator openshift-ai needs it",
+		},
+		"platform":           {asked("cnv"), with(func(x *operators.Target) { x.Platform = wire.PlatformTypeVsphere }), "does not run on platform vsphere"},
+		"single node":        {asked("odf"), with(func(x *operators.Target) { x.SingleNode = true }), "operator odf cannot be installed"},
+		"one beside another": {asked("odf", "lvm"), there, "operator lvm cannot be installed beside odf"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -42,14 +42,20 @@ func TestWhatTheHubOffers(t *testing.T) {
 		"releases": {"/openshift-versions", 200, And(HaveKeyWithValue("4.20.10", And(
 			HaveKeyWithValue("default", true), HaveKeyWithValue("support_level", "maintenance"), HaveKeyWithValue("cpu_architectures", ConsistOf("x86_64")))),
 			HaveKeyWithValue("4.20.9", HaveKeyWithValue("support_level", "production")))},
-		"newest releases":         {"/openshift-versions?only_latest", 200, And(HaveLen(1), HaveKey("4.20.10"))},
-		"releases that begin so":  {"/openshift-versions?version=4.20.9", 200, And(HaveLen(1), HaveKey("4.20.9"))},
-		"odd flag":                {"/openshift-versions?only_latest=perhaps", 400, HaveKeyWithValue("reason", ContainSubstring("only_latest"))},
-		"sources":                 {"/release-sources", 200, ConsistOf(HaveKeyWithValue("openshift_version", "4.20"))},
-		"architectures":           {"/support-levels/architectures?openshift_version=4.12", 200, HaveKeyWithValue("architectures", HaveKeyWithValue("S390X_ARCHITECTURE", "tech-preview"))},
-		"architectures of what":   {"/support-levels/architectures", 400, HaveKeyWithValue("reason", ContainSubstring("openshift_version"))},
-		"features":                {"/support-levels/features?openshift_version=4.20&cpu_architecture=arm64", 200, HaveKeyWithValue("features", And(HaveKeyWithValue("SNO", "supported"), HaveKeyWithValue("NUTANIX_INTEGRATION", "unavailable"), HaveKeyWithValue("ODF", "unavailable")))},
-		"features of a platform":  {"/support-levels/features?openshift_version=4.20&platform_type=vsphere", 200, HaveKeyWithValue("features", And(HaveKeyWithValue("SNO", "unavailable"), Not(HaveKey("BAREMETAL_PLATFORM"))))},
+		"newest releases":        {"/openshift-versions?only_latest", 200, And(HaveLen(1), HaveKey("4.20.10"))},
+		"releases that begin so": {"/openshift-versions?version=4.20.9", 200, And(HaveLen(1), HaveKey("4.20.9"))},
+		"odd flag":               {"/openshift-versions?only_latest=perhaps", 400, HaveKeyWithValue("reason", ContainSubstring("only_latest"))},
+		"sources":                {"/release-sources", 200, ConsistOf(HaveKeyWithValue("openshift_version", "4.20"))},
+		"architectures":          {"/support-levels/architectures?openshift_version=4.12", 200, HaveKeyWithValue("architectures", HaveKeyWithValue("S390X_ARCHITECTURE", "tech-preview"))},
+		"architectures of what":  {"/support-levels/architectures", 400, HaveKeyWithValue("reason", ContainSubstring("openshift_version"))},
+		"features": {
+			"/support-levels/features?openshift_version=4.20&cpu_architecture=arm64", 200,
+			HaveKeyWithValue("features", And(HaveKeyWithValue("SNO", "supported"), HaveKeyWithValue("NUTANIX_INTEGRATION", "unavailable"), HaveKeyWithValue("ODF", "unavailable"))),
+		},
+		"features of a platform": {
+			"/support-levels/features?openshift_version=4.20&platform_type=vsphere", 200,
+			HaveKeyWithValue("features", And(HaveKeyWithValue("SNO", "unavailable"), Not(HaveKey("BAREMETAL_PLATFORM")))),
+		},
 		"features of no platform": {"/support-levels/features?openshift_version=4.20&platform_type=moon", 400, HaveKeyWithValue("reason", ContainSubstring("platform_type"))},
 		"features in detail": {"/support-levels/features/detailed?openshift_version=4.14", 200, And(
 			HaveKeyWithValue("features", ContainElement(And(HaveKeyWithValue("feature-support-level-id", "TNA"), HaveKeyWithValue("reason", "openshiftVersion")))),

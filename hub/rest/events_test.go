@@ -64,7 +64,11 @@ var timelineEvents = []struct{ name, severity, when, test string }{
 	{"host_media_disconnected", "error", "the host cannot read its boot medium any more", "TestHostValidations"},
 	{"host_recovered", "warning", "the host's record was made anew from its Agent, after the store was lost", "TestEventsOfTrouble"},
 	{"host_registration_failed", "error", "a host was refused", "TestEventsOfTrouble"},
-	{"host_registration_put_off", "warning", "a host waits: its cluster takes none for now, it does not prove to be the machine that speaks for this host, or it was installed before and the hub has lost its record; said once", "TestARegistrationThatIsPutOffIsSaid"},
+	{
+		"host_registration_put_off", "warning",
+		"a host waits: its cluster takes none for now, it does not prove to be the machine that speaks for this host, or it was installed before and the hub has lost its record; said once",
+		"TestARegistrationThatIsPutOffIsSaid",
+	},
 	{"host_registration_succeeded", "info", "an agent registered its host", "TestLifeOverHTTP"},
 	{"host_reports_too_much", "warning", "the host reports more than the hub keeps of one; what is beyond that is refused", "TestAHostHasOneBudget"},
 	{"host_role_updated", "info", "the host got a role that nobody had given it", "TestEventsOfTrouble"},

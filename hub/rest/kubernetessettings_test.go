@@ -69,9 +69,12 @@ func TestSettingsOfAPlainKubernetesThatCannotBe(t *testing.T) {
 		settings wire.KubernetesSettings
 		want     string
 	}{
-		"socket":  {wire.KubernetesSettings{CriSocket: "/run/crio.sock"}, "the container runtime's socket"},
-		"mirror":  {wire.KubernetesSettings{Mirrors: []wire.KubernetesMirror{{Registry: "registry.k8s.io"}}}, "mirror 1: no URL"},
-		"program": {wire.KubernetesSettings{Programs: []wire.KubernetesProgram{{URL: "https://x/y.raw", Checksum: "sha256:" + strings.Repeat("a", 64), Kind: "sysext", Name: "a b"}}}, "it has no usable name"},
+		"socket": {wire.KubernetesSettings{CriSocket: "/run/crio.sock"}, "the container runtime's socket"},
+		"mirror": {wire.KubernetesSettings{Mirrors: []wire.KubernetesMirror{{Registry: "registry.k8s.io"}}}, "mirror 1: no URL"},
+		"program": {
+			wire.KubernetesSettings{Programs: []wire.KubernetesProgram{{URL: "https://x/y.raw", Checksum: "sha256:" + strings.Repeat("a", 64), Kind: "sysext", Name: "a b"}}},
+			"it has no usable name",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := plainKubernetes(t, tc.settings).play(t, hub)

@@ -43,6 +43,9 @@ func TestAnInfraEnvOutlivesItsCluster(t *testing.T) {
 	code, raw = p.agentOf(t, hub, 0).Do(t, http.MethodPost, "/infra-envs/"+env+"/hosts", wire.HostCreateParams{HostID: uuid.NewString()}, nil)
 	g.Expect(code).To(BeNumerically(">=", 400), raw)
 	g.Expect(raw).To(ContainSubstring(p.cluster))
-	code, raw = p.user.Do(t, http.MethodPatch, "/infra-envs/"+env, wire.InfraEnvUpdateParams{SSHAuthorizedKey: new("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f")}, nil)
+	code, raw = p.user.Do(
+		t, http.MethodPatch, "/infra-envs/"+env,
+		wire.InfraEnvUpdateParams{SSHAuthorizedKey: new("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f")}, nil,
+	)
 	g.Expect(code).To(Equal(http.StatusCreated), raw)
 }

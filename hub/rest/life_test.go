@@ -161,7 +161,11 @@ func TestSettingsOfAClusterThatMeanNothing(t *testing.T) {
 	c.do("POST", "/clusters", create+`"api_vips":[{"ip":"none"}]}`, 400)
 	c.do("POST", "/clusters", create+`"cpu_architecture":"vax"}`, 400)
 
-	made := c.read("POST", "/clusters", create+`"cluster_network_cidr":"10.200.0.0/16","cluster_network_host_prefix":24,"hyperthreading":"masters","schedulable_masters":true,"ntp_sources":"ntp.example"}`, 201)
+	made := c.read(
+		"POST", "/clusters",
+		create+`"cluster_network_cidr":"10.200.0.0/16","cluster_network_host_prefix":24,"hyperthreading":"masters","schedulable_masters":true,"ntp_sources":"ntp.example"}`,
+		201,
+	)
 	c.Expect(made).To(And(HaveKeyWithValue("hyperthreading", "masters"), HaveKeyWithValue("schedulable_masters", true), HaveKeyWithValue("ntp_sources", "ntp.example"),
 		HaveKeyWithValue("cluster_networks", ConsistOf(And(HaveKeyWithValue("cidr", "10.200.0.0/16"), HaveKeyWithValue("host_prefix", 24.0))))))
 	changed := c.read("PATCH", "/clusters/"+made["id"].(string), `{"machine_network_cidr":"192.0.2.0/24","service_network_cidr":"172.31.0.0/16"}`, 201)

@@ -146,9 +146,15 @@ func TestWhatOperatorsNeed(t *testing.T) {
 		// onHost is what the first host fails with, onCluster the cluster; both empty: all passes.
 		onHost, onCluster string
 	}{
-		"nothing":           {nil, func(*scene) {}, "lso-requirements-satisfied", "", ""},
-		"CPUs":              {[]string{"mce"}, func(s *scene) { s.hosts[0].inventory.CPU.Count = 7 }, "mce-requirements-satisfied", "The host has 7 CPUs, 8 are needed as master with multicluster engine", ""},
-		"memory":            {[]string{"mce"}, func(s *scene) { s.hosts[0].inventory.Memory.PhysicalBytes = 31 << 30 }, "mce-requirements-satisfied", "32768 MiB are needed as master with multicluster engine", ""},
+		"nothing": {nil, func(*scene) {}, "lso-requirements-satisfied", "", ""},
+		"CPUs": {
+			[]string{"mce"}, func(s *scene) { s.hosts[0].inventory.CPU.Count = 7 }, "mce-requirements-satisfied",
+			"The host has 7 CPUs, 8 are needed as master with multicluster engine", "",
+		},
+		"memory": {
+			[]string{"mce"}, func(s *scene) { s.hosts[0].inventory.Memory.PhysicalBytes = 31 << 30 }, "mce-requirements-satisfied",
+			"32768 MiB are needed as master with multicluster engine", "",
+		},
 		"of all together":   {[]string{"mce", "osc"}, func(s *scene) { s.hosts[0].inventory.CPU.Count = 8 }, "has-cpu-cores-for-role", "The host has 8 CPUs, 9 are needed as master with its operators", ""},
 		"enough":            {[]string{"mce", "osc"}, func(*scene) {}, "mce-requirements-satisfied", "", ""},
 		"no virtualization": {[]string{"cnv"}, func(s *scene) { s.hosts[0].inventory.CPU.Flags = []string{"sse"} }, "cnv-requirements-satisfied", "neither vmx nor svm", ""},
@@ -159,12 +165,18 @@ func TestWhatOperatorsNeed(t *testing.T) {
 			s.withDisks(10, 10, 10)
 			s.hosts[0].inventory.Disks[len(s.hosts[0].inventory.Disks)-1].Removable = true
 		}, "lvm-requirements-satisfied", "needs a disk beside", ""},
-		"small disks":     {[]string{"odf"}, func(s *scene) { s.withDisks(24, 25, 25) }, "odf-requirements-satisfied", "", "needs 3 hosts with a disk of at least 25 GB beside the installation disk, and 2 have one"},
+		"small disks": {
+			[]string{"odf"}, func(s *scene) { s.withDisks(24, 25, 25) }, "odf-requirements-satisfied", "",
+			"needs 3 hosts with a disk of at least 25 GB beside the installation disk, and 2 have one",
+		},
 		"storage":         {[]string{"odf"}, func(s *scene) { s.withDisks(25, 25, 25) }, "odf-requirements-satisfied", "", ""},
 		"each disk costs": {[]string{"odf"}, func(s *scene) { s.withDisks(25, 25, 25); s.hosts[0].inventory.CPU.Count = 11 }, "odf-requirements-satisfied", "The host has 11 CPUs, 12 are needed", ""},
 		"no GPU":          {[]string{"nvidia-gpu"}, func(*scene) {}, "nvidia-gpu-requirements-satisfied", "", "needs a host with one of its GPUs"},
-		"another's GPU":   {[]string{"nvidia-gpu"}, func(s *scene) { s.hosts[1].inventory.GPUs = []wire.Gpu{{VendorID: "1002"}} }, "nvidia-gpu-requirements-satisfied", "", "needs a host with one of its GPUs"},
-		"GPU":             {[]string{"nvidia-gpu"}, func(s *scene) { s.hosts[1].inventory.GPUs = []wire.Gpu{{VendorID: "0x10DE"}} }, "nvidia-gpu-requirements-satisfied", "", ""},
+		"another's GPU": {
+			[]string{"nvidia-gpu"}, func(s *scene) { s.hosts[1].inventory.GPUs = []wire.Gpu{{VendorID: "1002"}} }, "nvidia-gpu-requirements-satisfied", "",
+			"needs a host with one of its GPUs",
+		},
+		"GPU": {[]string{"nvidia-gpu"}, func(s *scene) { s.hosts[1].inventory.GPUs = []wire.Gpu{{VendorID: "0x10DE"}} }, "nvidia-gpu-requirements-satisfied", "", ""},
 		"GPU with secure boot": {[]string{"nvidia-gpu"}, func(s *scene) {
 			s.hosts[0].inventory.GPUs = []wire.Gpu{{VendorID: "10de"}}
 			s.hosts[0].inventory.Boot = &wire.Boot{SecureBootState: wire.SecureBootStateEnabled}
@@ -233,7 +245,10 @@ func TestASitesOwnOperator(t *testing.T) {
 	code, raw := p.user.Do(t, http.MethodPatch, "/clusters/"+p.cluster, wire.V2ClusterUpdateParams{Tags: new("later")}, nil)
 	g.Expect(code).To(Equal(http.StatusCreated), raw)
 	_, ofCluster = p.readCluster(t)
-	g.Expect(ofCluster["fleet-agent-requirements-satisfied"]).To(And(HaveField("Status", validations.Failure), HaveField("Message", ContainSubstring("does not offer operator fleet-agent any more"))), "the file has lost its row")
+	g.Expect(ofCluster["fleet-agent-requirements-satisfied"]).To(
+		And(HaveField("Status", validations.Failure), HaveField("Message", ContainSubstring("does not offer operator fleet-agent any more"))),
+		"the file has lost its row",
+	)
 }
 
 // TestOperatorsOfAnInstallation follows them from the choice into the installation, and to its end.

@@ -113,8 +113,14 @@ func TestDefaultsAreShown(t *testing.T) {
 		"machine_networks":[],"operator_bundles":[],"deleted_at":null`
 	const alone = `"{\"High Availability Mode None\":{\"id\":\"HIGH_AVAILABILITY_MODE_NONE\",\"name\":\"High Availability Mode None\"}}"`
 	for name, tc := range map[string]struct{ path, body, want string }{
-		"a cluster with a release": {"/clusters", create(""), `{"network_type":"OVNKubernetes","user_managed_networking":false,"platform":{"type":"baremetal"},"high_availability_mode":"Full",` + always + `}`},
-		"a cluster of one host":    {"/clusters", create(`,"control_plane_count":1`), `{"user_managed_networking":true,"platform":{"type":"none"},"high_availability_mode":"None","api_vips":[],"ingress_vips":[],` + strings.Replace(always, `"{}"`, alone, 1) + `}`},
+		"a cluster with a release": {
+			"/clusters", create(""),
+			`{"network_type":"OVNKubernetes","user_managed_networking":false,"platform":{"type":"baremetal"},"high_availability_mode":"Full",` + always + `}`,
+		},
+		"a cluster of one host": {
+			"/clusters", create(`,"control_plane_count":1`),
+			`{"user_managed_networking":true,"platform":{"type":"none"},"high_availability_mode":"None","api_vips":[],"ingress_vips":[],` + strings.Replace(always, `"{}"`, alone, 1) + `}`,
+		},
 		"what a user asks for": {
 			"/clusters", create(`,"network_type":"Calico","hyperthreading":"none","cpu_architecture":"arm64","schedulable_masters":true,"disk_encryption":{"enable_on":"masters"},"load_balancer":{"type":"user-managed"}`),
 			`{"network_type":"Calico","hyperthreading":"none","cpu_architecture":"arm64","schedulable_masters":true,"disk_encryption":{"enable_on":"masters","mode":"tpmv2"},"load_balancer":{"type":"user-managed"}}`,
@@ -137,7 +143,10 @@ func TestDefaultsAreShown(t *testing.T) {
 	}
 	imported := user.do("POST", "/clusters/import", `{"name":"old","api_vip_dnsname":"api.old.example","openshift_cluster_id":"`+uuid.NewString()+`"}`, 201)
 	user.shows(imported, `{"imported":true,"high_availability_mode":"Full","hosts":[],"monitored_operators":[]}`)
-	user.shows(user.do("GET", "/clusters/default-config", "", 200), `{"forbidden_hostnames":["localhost","localhost.localdomain","localhost4","localhost4.localdomain4","localhost6","localhost6.localdomain6"],"inactive_deletion_hours":480}`)
+	user.shows(
+		user.do("GET", "/clusters/default-config", "", 200),
+		`{"forbidden_hostnames":["localhost","localhost.localdomain","localhost4","localhost4.localdomain4","localhost6","localhost6.localdomain6"],"inactive_deletion_hours":480}`,
+	)
 
 	operators := `[{"cluster_id":"ID","name":"console","operator_type":"builtin","timeout_seconds":4200,"bundles":[],"source_bundles":[],"status_updated_at":"0001-01-01T00:00:00.000Z"},
 		{"cluster_id":"ID","name":"cvo","operator_type":"builtin","timeout_seconds":4200,"bundles":[],"source_bundles":[],"status_updated_at":"0001-01-01T00:00:00.000Z"}]`

@@ -68,7 +68,10 @@ func clusterValidations(t *testing.T) string {
 func counted(t *testing.T, table, of string, all int, operators []string) string {
 	t.Helper()
 	NewWithT(t).Expect(pages.Tests(t, "../..", table)).To(Equal(all - len(operators)))
-	return fmt.Sprintf("\n%d ids of %s: %d checks, and %d of operators ([operators.md](operators.md)), which succeed where the operator is not selected: %s.\n", all, of, all-len(operators), len(operators), strings.Join(operators, ", "))
+	return fmt.Sprintf(
+		"\n%d ids of %s: %d checks, and %d of operators ([operators.md](operators.md)), which succeed where the operator is not selected: %s.\n", all, of,
+		all-len(operators), len(operators), strings.Join(operators, ", "),
+	)
 }
 
 // requirements are those of hosts, for a release as most are.

@@ -51,10 +51,13 @@ func TestEachCheckFailsByItself(t *testing.T) {
 		text   string
 		passes func(validations.HostOutcome) bool
 	}{
-		"silent agent":                    {func(in *validations.HostInput) { in.Connected = false }, "connected", "failure", "does not answer", nil},
-		"lost medium":                     {func(in *validations.HostInput) { in.MediaConnected = false }, "media-connected", "failure", "attach it", nil},
-		"no inventory":                    {func(in *validations.HostInput) { in.Inventory = nil }, "has-inventory", "failure", "not sent", func(o validations.HostOutcome) bool { return o.HasInventory }},
-		"no inventory leaves others open": {func(in *validations.HostInput) { in.Inventory = nil }, "has-min-cpu-cores", "pending", "Waiting", func(o validations.HostOutcome) bool { return o.MinimumHardware }},
+		"silent agent": {func(in *validations.HostInput) { in.Connected = false }, "connected", "failure", "does not answer", nil},
+		"lost medium":  {func(in *validations.HostInput) { in.MediaConnected = false }, "media-connected", "failure", "attach it", nil},
+		"no inventory": {func(in *validations.HostInput) { in.Inventory = nil }, "has-inventory", "failure", "not sent", func(o validations.HostOutcome) bool { return o.HasInventory }},
+		"no inventory leaves others open": {
+			func(in *validations.HostInput) { in.Inventory = nil }, "has-min-cpu-cores", "pending", "Waiting",
+			func(o validations.HostOutcome) bool { return o.MinimumHardware },
+		},
 		"unreadable inventory": {
 			func(in *validations.HostInput) { in.Host.Inventory = "{"; in.HostFacts = validations.Decode(in.Host) }, "has-min-cpu-cores", "error", "cannot be read",
 			func(o validations.HostOutcome) bool { return o.MinimumHardware },
@@ -63,9 +66,15 @@ func TestEachCheckFailsByItself(t *testing.T) {
 			func(in *validations.HostInput) { in.Inventory.Truncation = &wire.InventoryTruncation{Type: "full"} }, "inventory-not-fully-truncated", "failure", "too large",
 			func(o validations.HostOutcome) bool { return o.HasInventory },
 		},
-		"few CPUs":      {func(in *validations.HostInput) { in.Inventory.CPU.Count = 2 }, "has-min-cpu-cores", "failure", "has 2 CPUs, 4 are needed", func(o validations.HostOutcome) bool { return o.MinimumHardware }},
-		"unknown CPUs":  {func(in *validations.HostInput) { in.Inventory.CPU = nil }, "has-min-cpu-cores", "failure", "has 0 CPUs", func(o validations.HostOutcome) bool { return o.MinimumHardware }},
-		"little memory": {func(in *validations.HostInput) { in.Inventory.Memory.PhysicalBytes = 8 << 30 }, "has-min-memory", "failure", "8192 MiB", func(o validations.HostOutcome) bool { return o.MinimumHardware }},
+		"few CPUs": {
+			func(in *validations.HostInput) { in.Inventory.CPU.Count = 2 }, "has-min-cpu-cores", "failure", "has 2 CPUs, 4 are needed",
+			func(o validations.HostOutcome) bool { return o.MinimumHardware },
+		},
+		"unknown CPUs": {func(in *validations.HostInput) { in.Inventory.CPU = nil }, "has-min-cpu-cores", "failure", "has 0 CPUs", func(o validations.HostOutcome) bool { return o.MinimumHardware }},
+		"little memory": {
+			func(in *validations.HostInput) { in.Inventory.Memory.PhysicalBytes = 8 << 30 }, "has-min-memory", "failure", "8192 MiB",
+			func(o validations.HostOutcome) bool { return o.MinimumHardware },
+		},
 		"firmware keeps some memory": {
 			func(in *validations.HostInput) { in.Inventory.Memory.PhysicalBytes = (16384 - 100) << 20 }, "has-min-memory", "success", "16284 MiB", nil,
 		},
@@ -79,10 +88,16 @@ func TestEachCheckFailsByItself(t *testing.T) {
 			func(in *validations.HostInput) { in.Host.InstallationDiskID = "/dev/not-found-by-hints" }, "has-min-valid-disks", "failure", "/dev/not-found-by-hints",
 			func(o validations.HostOutcome) bool { return o.MinimumHardware },
 		},
-		"bad name":                  {func(in *validations.HostInput) { rename(in, "localhost") }, "hostname-valid", "failure", `"localhost"`, func(o validations.HostOutcome) bool { return o.Others }},
-		"name taken":                {func(in *validations.HostInput) { rename(in, "node-2") }, "hostname-unique", "failure", "node-2 is used", func(o validations.HostOutcome) bool { return o.Others }},
-		"slow disk":                 {func(in *validations.HostInput) { in.Needs.DiskSpeedMs = 2 }, "sufficient-installation-disk-speed", "failure", "needs 3 ms", func(o validations.HostOutcome) bool { return o.Others }},
-		"clock behind":              {func(in *validations.HostInput) { in.Host.Timestamp -= 3600 }, "time-synced-between-host-and-service", "failure", "-1h0m0s", func(o validations.HostOutcome) bool { return o.Others }},
+		"bad name":   {func(in *validations.HostInput) { rename(in, "localhost") }, "hostname-valid", "failure", `"localhost"`, func(o validations.HostOutcome) bool { return o.Others }},
+		"name taken": {func(in *validations.HostInput) { rename(in, "node-2") }, "hostname-unique", "failure", "node-2 is used", func(o validations.HostOutcome) bool { return o.Others }},
+		"slow disk": {
+			func(in *validations.HostInput) { in.Needs.DiskSpeedMs = 2 }, "sufficient-installation-disk-speed", "failure", "needs 3 ms",
+			func(o validations.HostOutcome) bool { return o.Others },
+		},
+		"clock behind": {
+			func(in *validations.HostInput) { in.Host.Timestamp -= 3600 }, "time-synced-between-host-and-service", "failure", "-1h0m0s",
+			func(o validations.HostOutcome) bool { return o.Others },
+		},
 		"clock a bit ahead is fine": {func(in *validations.HostInput) { in.Host.Timestamp += 1800 }, "time-synced-between-host-and-service", "success", "agrees", nil},
 		"no route only warns":       {func(in *validations.HostInput) { in.Inventory.Routes = nil }, "has-default-route", "failure", "no default route", nil},
 		"no time only warns":        {func(in *validations.HostInput) { in.TimeSources = nil }, "ntp-synced", "failure", "not in step", nil},
