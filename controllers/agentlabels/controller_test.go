@@ -61,7 +61,10 @@ func TestALabelComesAndGoes(t *testing.T) {
 	agent := machine(func(a *agentv1.Agent) { a.Labels = map[string]string{"rack": "7", names.InfraEnvLabel: "edge"} })
 	w := newWorld(t, agent, &large)
 	w.pass()
-	w.Expect(again(w, agent).Labels).To(And(HaveKeyWithValue("agentclassification.agent-install.openshift.io/size", "large"), HaveKeyWithValue("rack", "7"), HaveKeyWithValue(names.InfraEnvLabel, "edge")))
+	w.Expect(again(w, agent).Labels).To(And(
+		HaveKeyWithValue("agentclassification.agent-install.openshift.io/size", "large"), HaveKeyWithValue("rack", "7"),
+		HaveKeyWithValue(names.InfraEnvLabel, "edge"),
+	))
 	w.Expect(agent.Annotations).To(HaveKeyWithValue("inventory.agent-install.openshift.io/version", "0.1"))
 	w.Expect(again(w, &large).Status).To(And(HaveField("MatchedCount", 1), HaveField("ErrorCount", 0), HaveField("Conditions", ConsistOf(HaveField("Reason", agentv1.ReasonNoQueryErrors)))))
 	version := agent.ResourceVersion

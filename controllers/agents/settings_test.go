@@ -35,16 +35,31 @@ type setting struct {
 }
 
 var settings = []setting{
-	{"spec.clusterDeploymentName", `{"clusterDeploymentName":{"name":"prod","namespace":"site"}}`, HaveField("ClusterID", Not(BeNil())), HaveField("ClusterID", BeNil()), "the host's cluster: bound, or unbound where it goes"},
+	{
+		"spec.clusterDeploymentName", `{"clusterDeploymentName":{"name":"prod","namespace":"site"}}`, HaveField("ClusterID", Not(BeNil())),
+		HaveField("ClusterID", BeNil()), "the host's cluster: bound, or unbound where it goes",
+	},
 	{"spec.role", `{"role":"worker"}`, HaveField("Role", wire.HostRoleWorker), HaveField("Role", wire.HostRoleAutoAssign), "`host_role`; `auto-assign` leaves it to the hub"},
 	{"spec.hostname", `{"hostname":"edge-1"}`, HaveField("RequestedHostname", "edge-1"), HaveField("RequestedHostname", ""), "`host_name`; the host's own name where it goes"},
 	{"spec.machineConfigPool", `{"machineConfigPool":"infra"}`, HaveField("MachineConfigPoolName", "infra"), HaveField("MachineConfigPoolName", ""), "`machine_config_pool_name`"},
 	{"spec.approved", `{"approved":true}`, nil, nil, "whether the host may be installed"},
-	{"spec.installation_disk_id", `{"installation_disk_id":"/dev/disk/by-id/second"}`, HaveField("InstallationDiskPath", "/dev/sdb"), HaveField("InstallationDiskPath", "/dev/sda"), "`disks_selected_config`; the hub's own choice where it goes"},
-	{"spec.installation_disk_path", `{"installation_disk_path":"/dev/sdb"}`, HaveField("InstallationDiskPath", "/dev/sdb"), HaveField("InstallationDiskPath", "/dev/sda"), "as `installation_disk_id`, which it excludes"},
+	{
+		"spec.installation_disk_id", `{"installation_disk_id":"/dev/disk/by-id/second"}`, HaveField("InstallationDiskPath", "/dev/sdb"),
+		HaveField("InstallationDiskPath", "/dev/sda"), "`disks_selected_config`; the hub's own choice where it goes",
+	},
+	{
+		"spec.installation_disk_path", `{"installation_disk_path":"/dev/sdb"}`, HaveField("InstallationDiskPath", "/dev/sdb"),
+		HaveField("InstallationDiskPath", "/dev/sda"), "as `installation_disk_id`, which it excludes",
+	},
 	{"spec.installerArgs", `{"installerArgs":"[\"--append-karg\",\"quiet\"]"}`, HaveField("InstallerArgs", `["--append-karg","quiet"]`), HaveField("InstallerArgs", ""), "installer-args"},
-	{"spec.ignitionConfigOverrides", `{"ignitionConfigOverrides":"{\"ignition\":{\"version\":\"3.2.0\"}}"}`, HaveField("IgnitionConfigOverrides", ContainSubstring("3.2.0")), HaveField("IgnitionConfigOverrides", ""), "merged last into the host's Ignition"},
-	{"spec.ignitionEndpointTokenReference", `{"ignitionEndpointTokenReference":{"name":"token","namespace":"site"}}`, HaveField("IgnitionEndpointTokenSet", true), HaveField("IgnitionEndpointTokenSet", false), "`ignition_endpoint_token`: what key `ignition-token` of the Secret holds, read again when the Secret changes"},
+	{
+		"spec.ignitionConfigOverrides", `{"ignitionConfigOverrides":"{\"ignition\":{\"version\":\"3.2.0\"}}"}`,
+		HaveField("IgnitionConfigOverrides", ContainSubstring("3.2.0")), HaveField("IgnitionConfigOverrides", ""), "merged last into the host's Ignition",
+	},
+	{
+		"spec.ignitionEndpointTokenReference", `{"ignitionEndpointTokenReference":{"name":"token","namespace":"site"}}`, HaveField("IgnitionEndpointTokenSet", true),
+		HaveField("IgnitionEndpointTokenSet", false), "`ignition_endpoint_token`: what key `ignition-token` of the Secret holds, read again when the Secret changes",
+	},
 	{"spec.ignitionEndpointHTTPHeaders", `{"ignitionEndpointHTTPHeaders":{"X-Pool":"p"}}`, nil, nil, "`ignition_endpoint_http_headers`"},
 	{"spec.nodeLabels", `{"nodeLabels":{"zone":"a"}}`, HaveField("NodeLabels", `{"zone":"a"}`), HaveField("NodeLabels", "{}"), "`node_labels`; labels that the REST API has set go"},
 	{"spec.fencingCredentialsSecretRef", `{"fencingCredentialsSecretRef":"bmc"}`, nil, nil, "refused: the hub makes no clusters with fencing"},
@@ -173,7 +188,10 @@ func TestWhatCannotBeHandedOverIsNotInstalled(t *testing.T) {
 		"fencing": {`{"fencingCredentialsSecretRef":"bmc"}`, "spec.fencingCredentialsSecretRef: the hub makes no clusters with fencing; take it away", func(w *world) {
 			w.change(func(a *agentv1.Agent) { a.Spec.FencingCredentialsSecretRef = "" })
 		}},
-		"a Secret that is not there": {`{"ignitionEndpointTokenReference":{"name":"token","namespace":"site"}}`, "Secret site/token does not exist: create it, or correct the reference", func(w *world) { w.secret("s3cret") }},
+		"a Secret that is not there": {
+			`{"ignitionEndpointTokenReference":{"name":"token","namespace":"site"}}`, "Secret site/token does not exist: create it, or correct the reference",
+			func(w *world) { w.secret("s3cret") },
+		},
 		"a Secret without the key": {`{"ignitionEndpointTokenReference":{"name":"other","namespace":"site"}}`, "Secret site/other has no key ignition-token: add it", func(w *world) {
 			w.secret("s3cret")
 			w.change(func(a *agentv1.Agent) { a.Spec.IgnitionEndpointTokenReference.Name = "token" })

@@ -85,8 +85,11 @@ func TestInSync(t *testing.T) {
 		reason string
 		says   string
 	}{
-		"the setting is there":    {profile("DenseConfig"), func(w *world) { w.settings("DenseConfig", "DenseConfig") }, metav1.ConditionTrue, ReasonInSync, ""},
-		"the BMC shows another":   {profile("Custom"), func(w *world) { w.settings("DenseConfig", "DenseConfig") }, metav1.ConditionFalse, ReasonDrift, "spec.settings.SysProfile of HostFirmwareSettings is to be DenseConfig, and the BMC shows Custom."},
+		"the setting is there": {profile("DenseConfig"), func(w *world) { w.settings("DenseConfig", "DenseConfig") }, metav1.ConditionTrue, ReasonInSync, ""},
+		"the BMC shows another": {
+			profile("Custom"), func(w *world) { w.settings("DenseConfig", "DenseConfig") }, metav1.ConditionFalse, ReasonDrift,
+			"spec.settings.SysProfile of HostFirmwareSettings is to be DenseConfig, and the BMC shows Custom.",
+		},
 		"Ironic shows another":    {profile("DenseConfig"), func(w *world) { w.settings("DenseConfig", "Custom") }, metav1.ConditionFalse, ReasonDrift, "and Ironic shows Custom."},
 		"the settings are unread": {profile("DenseConfig", simulator.BIOSFails), func(w *world) { w.settings("DenseConfig", "DenseConfig") }, metav1.ConditionUnknown, ReasonNotKnown, ""},
 		"the volume is there":     {mirror(simulator.Volume{RAIDType: "RAID1", CapacityBytes: 10 << 30, Drives: []string{"Disk.0", "Disk.1"}}), (*world).made, metav1.ConditionTrue, ReasonInSync, ""},
@@ -94,7 +97,10 @@ func TestInSync(t *testing.T) {
 		"a volume is of another":  {mirror(simulator.Volume{RAIDType: "RAID0", CapacityBytes: 10 << 30, Drives: []string{"Disk.0"}}), (*world).made, metav1.ConditionFalse, ReasonDrift, "RAID0"},
 		"the volume was not made": {mirror(), func(w *world) { w.Host(level("1")) }, metav1.ConditionTrue, ReasonInSync, ""},
 		"the version is there":    {simulator.System{Firmware: simulator.Firmware{BIOS: "2.1.0"}}, func(w *world) { w.updated("2.1.0") }, metav1.ConditionTrue, ReasonInSync, ""},
-		"the BMC has another":     {simulator.System{Firmware: simulator.Firmware{BIOS: "1.0.0"}}, func(w *world) { w.updated("2.1.0") }, metav1.ConditionFalse, ReasonDrift, "2.1.0, and the BMC shows 1.0.0."},
+		"the BMC has another": {
+			simulator.System{Firmware: simulator.Firmware{BIOS: "1.0.0"}}, func(w *world) { w.updated("2.1.0") }, metav1.ConditionFalse, ReasonDrift,
+			"2.1.0, and the BMC shows 1.0.0.",
+		},
 		"the work is not over": {profile("Custom"), func(w *world) {
 			w.settings("DenseConfig", "Custom")
 			w.phase(metal3.StatePreparing, metav1.ConditionTrue)

@@ -19,10 +19,16 @@ func TestAddressesOfACluster(t *testing.T) {
 		record wire.Cluster
 		want   hiveextv1.DebugInfo
 	}{
-		"no logs yet":         {"https://hub.example:8090/", wire.Cluster{ID: "c1", Status: "ready"}, hiveextv1.DebugInfo{State: "ready", EventsURL: api + "/events?cluster_id=c1"}},
-		"logs of a host":      {"https://hub.example:8090", wire.Cluster{ID: "c1", Hosts: []wire.Host{{}, {LogsCollectedAt: told}}}, hiveextv1.DebugInfo{EventsURL: api + "/events?cluster_id=c1", LogsURL: api + "/clusters/c1/logs"}},
-		"logs of the cluster": {"https://hub.example:8090", wire.Cluster{ID: "c1", ControllerLogsCollectedAt: told}, hiveextv1.DebugInfo{EventsURL: api + "/events?cluster_id=c1", LogsURL: api + "/clusters/c1/logs"}},
-		"the hub is hidden":   {"", wire.Cluster{ID: "c1", StatusInfo: "as it is"}, hiveextv1.DebugInfo{StateInfo: "as it is"}},
+		"no logs yet": {"https://hub.example:8090/", wire.Cluster{ID: "c1", Status: "ready"}, hiveextv1.DebugInfo{State: "ready", EventsURL: api + "/events?cluster_id=c1"}},
+		"logs of a host": {
+			"https://hub.example:8090", wire.Cluster{ID: "c1", Hosts: []wire.Host{{}, {LogsCollectedAt: told}}},
+			hiveextv1.DebugInfo{EventsURL: api + "/events?cluster_id=c1", LogsURL: api + "/clusters/c1/logs"},
+		},
+		"logs of the cluster": {
+			"https://hub.example:8090", wire.Cluster{ID: "c1", ControllerLogsCollectedAt: told},
+			hiveextv1.DebugInfo{EventsURL: api + "/events?cluster_id=c1", LogsURL: api + "/clusters/c1/logs"},
+		},
+		"the hub is hidden": {"", wire.Cluster{ID: "c1", StatusInfo: "as it is"}, hiveextv1.DebugInfo{StateInfo: "as it is"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(debugInfo(&tc.record, tc.public)).To(Equal(tc.want))

@@ -28,7 +28,10 @@ func TestAnInfraEnvsOwnImage(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	text, err := url.PathUnescape(string(spec.Ignition))
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(text).To(And(ContainSubstring("ntp2.example"), ContainSubstring(proxy), ContainSubstring("HR4f me"), ContainSubstring("/etc/authfile.json"), ContainSubstring("/etc/containers/registries.conf")))
+	g.Expect(text).To(And(
+		ContainSubstring("ntp2.example"), ContainSubstring(proxy), ContainSubstring("HR4f me"), ContainSubstring("/etc/authfile.json"),
+		ContainSubstring("/etc/containers/registries.conf"),
+	))
 	g.Expect(text).NotTo(Or(ContainSubstring("ironic-agent.service"), ContainSubstring("agent.gate")), "without Ironic the agent starts by itself")
 	g.Expect(spec.Kargs.Operations).To(Equal([]overlay.KargsOperation{{Operation: "append", Value: "a=b"}, {Operation: "delete", Value: "quiet"}}))
 

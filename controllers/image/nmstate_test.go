@@ -72,7 +72,10 @@ func TestOtherHostsGetNoneOfIt(t *testing.T) {
 			ready := is(i, metal3v1.ConditionImageReady)
 			w.Expect(ready.Status).To(Equal(c.want))
 			if c.want == metav1.ConditionFalse {
-				w.Expect(ready).To(And(HaveField("Reason", ReasonBuildInvalid), HaveField("Message", And(ContainSubstring("NMStateConfig node-0"), Or(ContainSubstring("interfaces[0].type"), ContainSubstring("document: is empty"))))))
+				w.Expect(ready).To(And(
+					HaveField("Reason", ReasonBuildInvalid),
+					HaveField("Message", And(ContainSubstring("NMStateConfig node-0"), Or(ContainSubstring("interfaces[0].type"), ContainSubstring("document: is empty")))),
+				))
 				return
 			}
 			w.Expect(w.store.specs[0].NetworkKeyfiles).To(HaveLen(c.files))

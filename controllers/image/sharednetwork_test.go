@@ -92,12 +92,24 @@ func TestCardWithoutAnAddress(t *testing.T) {
 
 func TestDocumentsOfUsers(t *testing.T) {
 	for name, tc := range map[string]struct{ network, file, want string }{
-		"found by its address": {`{interfaces: [{name: x1, type: ethernet, state: up, identifier: mac-address, mac-address: "52:54:00:00:00:0a", ipv4: {enabled: true, dhcp: true}}]}`, "x1.nmconnection", "mac-address=52:54:00:00:00:0A"},
-		"address in capitals":  {`{interfaces: [{name: nic1, type: ethernet, state: up, mac-address: "52:54:00:00:00:01", ipv4: {enabled: true, dhcp: true}}]}`, "nic1.nmconnection", "mac-address=52:54:00:00:00:01"},
-		"numbers in quotes":    {`{interfaces: [{name: nic1, type: ethernet, state: up, mtu: "9000", ipv4: {enabled: true, dhcp: false, address: [{ip: 192.0.2.7, prefix-length: "24"}]}}]}`, "nic1.nmconnection", "192.0.2.7/24"},
-		"booleans in quotes":   {`{interfaces: [{name: nic1, type: ethernet, state: up, ipv4: {enabled: "true", dhcp: "true"}}]}`, "nic1.nmconnection", "method=auto"},
-		"a dotted name":        {`{interfaces: [{name: nic1, type: ethernet, state: up},{name: nic1.104, type: vlan, state: up, vlan: {base-iface: nic1, id: "104"}, ipv4: {enabled: true, dhcp: true}}]}`, "nic1.104.nmconnection", "id=104"},
-		"a document mark":      {"---\ninterfaces:\n- name: nic1\n  type: ethernet\n  state: up\n  ipv4: {enabled: true, dhcp: true}\n", "nic1.nmconnection", "method=auto"},
+		"found by its address": {
+			`{interfaces: [{name: x1, type: ethernet, state: up, identifier: mac-address, mac-address: "52:54:00:00:00:0a", ipv4: {enabled: true, dhcp: true}}]}`,
+			"x1.nmconnection", "mac-address=52:54:00:00:00:0A",
+		},
+		"address in capitals": {
+			`{interfaces: [{name: nic1, type: ethernet, state: up, mac-address: "52:54:00:00:00:01", ipv4: {enabled: true, dhcp: true}}]}`, "nic1.nmconnection",
+			"mac-address=52:54:00:00:00:01",
+		},
+		"numbers in quotes": {
+			`{interfaces: [{name: nic1, type: ethernet, state: up, mtu: "9000", ipv4: {enabled: true, dhcp: false, address: [{ip: 192.0.2.7, prefix-length: "24"}]}}]}`,
+			"nic1.nmconnection", "192.0.2.7/24",
+		},
+		"booleans in quotes": {`{interfaces: [{name: nic1, type: ethernet, state: up, ipv4: {enabled: "true", dhcp: "true"}}]}`, "nic1.nmconnection", "method=auto"},
+		"a dotted name": {
+			`{interfaces: [{name: nic1, type: ethernet, state: up},{name: nic1.104, type: vlan, state: up, vlan: {base-iface: nic1, id: "104"}, ipv4: {enabled: true, dhcp: true}}]}`,
+			"nic1.104.nmconnection", "id=104",
+		},
+		"a document mark": {"---\ninterfaces:\n- name: nic1\n  type: ethernet\n  state: up\n  ipv4: {enabled: true, dhcp: true}\n", "nic1.nmconnection", "method=auto"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -142,7 +154,10 @@ func TestANetworkThatNobodyCanDoIsThatOfOneHost(t *testing.T) {
 			spec, err := image.OfInfraEnv(wire.InfraEnv{StaticNetworkConfig: string(config)}, agent, service.ImageParts{}, network.Live{Why: "the base image is too old"})
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(spec.InitrdFiles).To(And(ContainElement(HaveField("Name", "etc/assisted/network/host0/nic1.nmconnection")), Not(ContainElement(HaveField("Name", ContainSubstring("host1"))))))
-			g.Expect(spec.Lacks).To(MatchError(And(HavePrefix("1 of 2 static networks are left out"), ContainSubstring("static_network_config[0]"), ContainSubstring("52:54:00:00:00:01"), ContainSubstring(tc.why))))
+			g.Expect(spec.Lacks).To(MatchError(And(
+				HavePrefix("1 of 2 static networks are left out"), ContainSubstring("static_network_config[0]"), ContainSubstring("52:54:00:00:00:01"),
+				ContainSubstring(tc.why),
+			)))
 			_, isThat := errors.AsType[*image.LeftOutError](spec.Lacks)
 			g.Expect(isThat).To(BeTrue())
 			text, err := url.PathUnescape(string(spec.Ignition))

@@ -84,8 +84,11 @@ func TestANetworkThatCannotBeIsLeftOut(t *testing.T) {
 		change func(*agentv1.NMStateConfig)
 		want   string
 	}{
-		"the card of another": {func(c *agentv1.NMStateConfig) { c.Spec.Interfaces[0].MacAddress = "52:54:00:00:00:0A" }, "NMStateConfig m1: address 52:54:00:00:00:0a is that of a card of NMStateConfig m0, too"},
-		"no card":             {func(c *agentv1.NMStateConfig) { c.Spec.Interfaces = nil }, "NMStateConfig m1: spec.interfaces is empty"},
+		"the card of another": {
+			func(c *agentv1.NMStateConfig) { c.Spec.Interfaces[0].MacAddress = "52:54:00:00:00:0A" },
+			"NMStateConfig m1: address 52:54:00:00:00:0a is that of a card of NMStateConfig m0, too",
+		},
+		"no card": {func(c *agentv1.NMStateConfig) { c.Spec.Interfaces = nil }, "NMStateConfig m1: spec.interfaces is empty"},
 		"two cards of one name": {func(c *agentv1.NMStateConfig) {
 			c.Spec.Interfaces = append(c.Spec.Interfaces, agentv1.NMStateInterface{Name: "nic1", MacAddress: "52:54:00:00:00:03"})
 		}, "NMStateConfig m1: two cards have the name nic1"},
@@ -188,7 +191,10 @@ func staticNetworks(env *agentv1.InfraEnv) *agentv1.Condition {
 func TestWhetherHostsGetTheirNetworksIsACondition(t *testing.T) {
 	w := newWorld(t, pullSecret(goodSecret), nmstate("m0", "52:54:00:00:00:0a", "192.0.2.7"), infraEnv(ofSite))
 	_, env := w.pass()
-	w.Expect(staticNetworks(env)).To(HaveValue(And(HaveField("Status", corev1.ConditionTrue), HaveField("Reason", agentv1.ReasonNetworksTaken), HaveField("Message", HavePrefix("1 NMStateConfig is in the record of this environment")))))
+	w.Expect(staticNetworks(env)).To(HaveValue(And(
+		HaveField("Status", corev1.ConditionTrue), HaveField("Reason", agentv1.ReasonNetworksTaken),
+		HaveField("Message", HavePrefix("1 NMStateConfig is in the record of this environment")),
+	)))
 
 	bad := nmstate("m1", "52:54:00:00:00:0A", "192.0.2.8")
 	w.Expect(w.kube.Create(t.Context(), bad)).To(Succeed())
@@ -206,7 +212,10 @@ func TestWhetherHostsGetTheirNetworksIsACondition(t *testing.T) {
 	env.Spec.NMStateConfigLabelSelector = metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "site", Operator: "Like"}}}
 	w.Expect(w.kube.Update(t.Context(), env)).To(Succeed())
 	_, env = w.pass()
-	w.Expect(staticNetworks(env)).To(HaveValue(And(HaveField("Status", corev1.ConditionFalse), HaveField("Reason", agentv1.ReasonNoNetworkSelected), HaveField("Message", ContainSubstring("cannot be understood")))))
+	w.Expect(staticNetworks(env)).To(HaveValue(And(
+		HaveField("Status", corev1.ConditionFalse), HaveField("Reason", agentv1.ReasonNoNetworkSelected),
+		HaveField("Message", ContainSubstring("cannot be understood")),
+	)))
 	env.Spec.NMStateConfigLabelSelector = metav1.LabelSelector{}
 	w.Expect(w.kube.Update(t.Context(), env)).To(Succeed())
 	_, env = w.pass()
@@ -220,7 +229,10 @@ func TestManyNetworksThatCannotBeAreAFewWords(t *testing.T) {
 	}
 	w := newWorld(t, objects...)
 	_, env := w.pass()
-	w.Expect(imageCreated(env).Message).To(And(ContainSubstring("8 networks are left out"), ContainSubstring("NMStateConfig m5"), Not(ContainSubstring("NMStateConfig m6:")), ContainSubstring("; and 3 more. Next: ")))
+	w.Expect(imageCreated(env).Message).To(And(
+		ContainSubstring("8 networks are left out"), ContainSubstring("NMStateConfig m5"), Not(ContainSubstring("NMStateConfig m6:")),
+		ContainSubstring("; and 3 more. Next: "),
+	))
 }
 
 func TestASelectorThatNobodyUnderstands(t *testing.T) {

@@ -42,28 +42,49 @@ type made struct {
 func in(member string, matcher any) gomegatypes.GomegaMatcher { return HaveField(member, matcher) }
 
 var settings = []setting{
-	{"spec.proxy", `{"proxy":{"httpProxy":"http://proxy.example:3128","httpsProxy":"http://proxy.example:3129","noProxy":"example.com"}}`, in("Proxy", HaveField("NoProxy", HaveValue(Equal("example.com")))), in("Proxy", BeNil()), "`proxy`"},
-	{"spec.additionalNTPSources", `{"additionalNTPSources":["ntp1.example","ntp2.example"]}`, in("AdditionalNTPSources", "ntp1.example,ntp2.example"), in("AdditionalNTPSources", ""), "`additional_ntp_sources`"},
+	{
+		"spec.proxy", `{"proxy":{"httpProxy":"http://proxy.example:3128","httpsProxy":"http://proxy.example:3129","noProxy":"example.com"}}`,
+		in("Proxy", HaveField("NoProxy", HaveValue(Equal("example.com")))), in("Proxy", BeNil()), "`proxy`",
+	},
+	{
+		"spec.additionalNTPSources", `{"additionalNTPSources":["ntp1.example","ntp2.example"]}`, in("AdditionalNTPSources", "ntp1.example,ntp2.example"),
+		in("AdditionalNTPSources", ""), "`additional_ntp_sources`",
+	},
 	{"spec.ntpSources", `{"ntpSources":["ntp3.example"]}`, in("NTPSources", "ntp3.example"), in("NTPSources", ""), "`ntp_sources`"},
-	{"spec.sshAuthorizedKey", `{"sshAuthorizedKey":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f"}`, in("SSHAuthorizedKey", HavePrefix("ssh-ed25519")), in("SSHAuthorizedKey", ""), "`ssh_authorized_key`"},
+	{
+		"spec.sshAuthorizedKey", `{"sshAuthorizedKey":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f"}`,
+		in("SSHAuthorizedKey", HavePrefix("ssh-ed25519")), in("SSHAuthorizedKey", ""), "`ssh_authorized_key`",
+	},
 	{"spec.pullSecretRef", `{}`, nil, nil, "`pull_secret`: key `.dockerconfigjson` of the Secret; required"},
 	{"spec.agentLabels", `{}`, nil, nil, "labels of each Agent when it is made"},
 	{"spec.agentApproval.autoApprove", `{"agentApproval":{"autoApprove":true}}`, nil, nil, "`spec.approved` of each Agent when it is made"},
 	{"spec.nmStateConfigLabelSelector", `{}`, nil, nil, "`static_network_config`, and the network of each host's own image"},
 	{"spec.clusterRef", `{}`, nil, nil, "`cluster_id`; cannot change"},
-	{"spec.kernelArguments", `{"kernelArguments":[{"operation":"append","value":"a=b"}]}`, in("KernelArguments", HaveValue(MatchJSON(`[{"operation":"append","value":"a=b"}]`))), in("KernelArguments", BeNil()), "`kernel_arguments`"},
-	{"spec.ignitionConfigOverride", `{"ignitionConfigOverride":"{\"ignition\":{\"version\":\"3.2.0\"}}"}`, in("IgnitionConfigOverride", ContainSubstring("3.2.0")), in("IgnitionConfigOverride", ""), "`ignition_config_override`"},
+	{
+		"spec.kernelArguments", `{"kernelArguments":[{"operation":"append","value":"a=b"}]}`,
+		in("KernelArguments", HaveValue(MatchJSON(`[{"operation":"append","value":"a=b"}]`))), in("KernelArguments", BeNil()), "`kernel_arguments`",
+	},
+	{
+		"spec.ignitionConfigOverride", `{"ignitionConfigOverride":"{\"ignition\":{\"version\":\"3.2.0\"}}"}`, in("IgnitionConfigOverride", ContainSubstring("3.2.0")),
+		in("IgnitionConfigOverride", ""), "`ignition_config_override`",
+	},
 	{"spec.cpuArchitecture", `{}`, nil, nil, "`cpu_architecture`; cannot change"},
 	{"spec.osImageVersion", `{"osImageVersion":"4.18"}`, in("OpenshiftVersion", "4.18"), in("OpenshiftVersion", ""), "`openshift_version`: which base image; the newest where it is not given"},
 	{"spec.imageType", `{"imageType":"minimal-iso"}`, in("Type", wire.ImageTypeMinimalISO), in("Type", wire.ImageTypeFullISO), "`image_type`; `full-iso` where it is not given"},
-	{"spec.ipxeScriptType", `{"ipxeScriptType":"BootOrderControl"}`, in("Script", ContainSubstring("boot-order-control")), in("Script", Not(ContainSubstring("boot-order-control"))), "the address of the iPXE script in the status"},
+	{
+		"spec.ipxeScriptType", `{"ipxeScriptType":"BootOrderControl"}`, in("Script", ContainSubstring("boot-order-control")),
+		in("Script", Not(ContainSubstring("boot-order-control"))), "the address of the iPXE script in the status",
+	},
 	{"spec.additionalTrustBundle", `{"additionalTrustBundle":` + quoted(certificate) + `}`, in("AdditionalTrustBundle", certificate), in("AdditionalTrustBundle", ""), "`additional_trust_bundle`"},
 	{
 		"spec.mirrorRegistryRef", `{"mirrorRegistryRef":{"name":"mirrors","namespace":"site"}}`,
 		And(in("Registries", ContainSubstring("mirror.example")), in("AdditionalTrustBundle", certificate)), And(in("Registries", ""), in("AdditionalTrustBundle", "")),
 		"`/etc/containers/registries.conf` of live images, of key `registries.conf` of the ConfigMap; key `ca-bundle.crt` is added to the trust bundle. Another ConfigMap, or content, makes other images",
 	},
-	{"spec.networkDiscoveryDelaySeconds", `{"networkDiscoveryDelaySeconds":30}`, in("NetworkDiscoveryDelaySeconds", HaveValue(BeEquivalentTo(30))), in("NetworkDiscoveryDelaySeconds", BeNil()), "`network_discovery_delay_seconds`"},
+	{
+		"spec.networkDiscoveryDelaySeconds", `{"networkDiscoveryDelaySeconds":30}`, in("NetworkDiscoveryDelaySeconds", HaveValue(BeEquivalentTo(30))),
+		in("NetworkDiscoveryDelaySeconds", BeNil()), "`network_discovery_delay_seconds`",
+	},
 }
 
 func quoted(text string) string {
@@ -141,11 +162,14 @@ func TestMirrorsThatCannotBeUsedAreSaid(t *testing.T) {
 		data map[string]string
 		says string
 	}{
-		"no ConfigMap":           {nil, "ConfigMap site/mirrors of spec.mirrorRegistryRef does not exist: create it, or correct the reference"},
-		"no key":                 {map[string]string{"ca-bundle.crt": certificate}, "has no key registries.conf: add it"},
-		"no registries.conf":     {map[string]string{"registries.conf": "[[registry"}, "key registries.conf: toml: line 1"},
-		"no certificate":         {map[string]string{"registries.conf": registries, "ca-bundle.crt": "text"}, "key ca-bundle.crt: want certificates in PEM"},
-		"a key in the place one": {map[string]string{"registries.conf": registries, "ca-bundle.crt": "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n"}, "key ca-bundle.crt: want certificates in PEM"},
+		"no ConfigMap":       {nil, "ConfigMap site/mirrors of spec.mirrorRegistryRef does not exist: create it, or correct the reference"},
+		"no key":             {map[string]string{"ca-bundle.crt": certificate}, "has no key registries.conf: add it"},
+		"no registries.conf": {map[string]string{"registries.conf": "[[registry"}, "key registries.conf: toml: line 1"},
+		"no certificate":     {map[string]string{"registries.conf": registries, "ca-bundle.crt": "text"}, "key ca-bundle.crt: want certificates in PEM"},
+		"a key in the place one": {
+			map[string]string{"registries.conf": registries, "ca-bundle.crt": "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n"},
+			"key ca-bundle.crt: want certificates in PEM",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, pullSecret(goodSecret), infraEnv(func(e *agentv1.InfraEnv) {

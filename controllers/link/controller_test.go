@@ -442,7 +442,11 @@ func TestAHostThatIsNotTakenOverHasNoAgentApproved(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, host(metal3v1.StateProvisioned, withMAC, func(h *metal3v1.BareMetalHost) { delete(h.Annotations, names.DeployOwner) }, annotated(names.BMACCluster, "site/prod"), change), registered("ours", time.Now()))
+			w := newWorld(
+				t,
+				host(metal3v1.StateProvisioned, withMAC, func(h *metal3v1.BareMetalHost) { delete(h.Annotations, names.DeployOwner) }, annotated(names.BMACCluster, "site/prod"), change),
+				registered("ours", time.Now()),
+			)
 			ready := image(metav1.ConditionTrue, agentv1.ReasonInfraEnvAvailable)
 			ready.Namespace, ready.Name = key.Namespace, key.Name
 			w.Expect(w.kube.Create(t.Context(), ready)).To(Succeed())

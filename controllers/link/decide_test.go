@@ -345,7 +345,10 @@ func TestAgentSide(t *testing.T) {
 			},
 		},
 		"another cluster waits for the end of an installation, and the rest reaches the agent": {
-			link.Input{Host: host(metal3v1.StateProvisioning, asked, annotated(names.BMACCluster, "site/other"), annotated(names.BMACRole, "master")), Agent: agent(inCluster, inHub(wire.HostStatusInstalling))},
+			link.Input{
+				Host:  host(metal3v1.StateProvisioning, asked, annotated(names.BMACCluster, "site/other"), annotated(names.BMACRole, "master")),
+				Agent: agent(inCluster, inHub(wire.HostStatusInstalling)),
+			},
 			func(g *WithT, p link.Plan) {
 				g.Expect(p.Agent.Spec).To(And(HaveField("ClusterDeploymentName.Name", "prod"), HaveField("Role", "master")))
 				g.Expect(p.Says.Reason).To(Equal(link.ReasonClusterReferenceLate))

@@ -43,13 +43,18 @@ func TestANodeLeavesBeforeItsMachineIsCleaned(t *testing.T) {
 		status string // of the annotation
 		says   string
 	}{
-		"at first":       {agent: agent(inCluster), waits: true, status: "draining in progress", says: "by 2026-03-01T12:30:00Z at the latest"},
-		"while it lasts": {change: []func(*metal3v1.BareMetalHost){since(time.Minute)}, agent: agent(inCluster), heard: &drain.Progress{Says: "2 Pods are still there"}, waits: true, status: "2 Pods are still there", says: "2 Pods are still there"},
+		"at first": {agent: agent(inCluster), waits: true, status: "draining in progress", says: "by 2026-03-01T12:30:00Z at the latest"},
+		"while it lasts": {
+			change: []func(*metal3v1.BareMetalHost){since(time.Minute)}, agent: agent(inCluster), heard: &drain.Progress{Says: "2 Pods are still there"}, waits: true,
+			status: "2 Pods are still there", says: "2 Pods are still there",
+		},
 		"when it is done": {
 			change: []func(*metal3v1.BareMetalHost){since(time.Minute)}, agent: agent(inCluster), heard: &drain.Progress{Done: true}, status: "drain succeeded", says: "Its Node was drained and removed",
 		},
 		"when its time is over it is forced": {
-			change: []func(*metal3v1.BareMetalHost){since(31 * time.Minute)}, agent: agent(inCluster), heard: &drain.Progress{Says: "2 Pods are still there"}, waits: true, force: true, status: "2 Pods are still there",
+			change: []func(*metal3v1.BareMetalHost){since(31 * time.Minute)}, agent: agent(inCluster), heard: &drain.Progress{
+				Says: "2 Pods are still there",
+			}, waits: true, force: true, status: "2 Pods are still there",
 		},
 		"and whatever becomes of that ends it": {
 			change: []func(*metal3v1.BareMetalHost){since(31 * time.Minute)}, agent: agent(inCluster), heard: &drain.Progress{Forced: true, Says: "no route to host"},
@@ -66,7 +71,9 @@ func TestANodeLeavesBeforeItsMachineIsCleaned(t *testing.T) {
 			change: []func(*metal3v1.BareMetalHost){since(2 * time.Minute), annotated(names.BMACDrainTimeout, "soon")}, agent: agent(inCluster), waits: true, status: "draining in progress", says: `"soon" is no duration such as 10m, so 30m0s counts`,
 		},
 		"a cluster that nobody can enter": {
-			change: []func(*metal3v1.BareMetalHost){since(time.Minute)}, agent: agent(inCluster), heard: &drain.Progress{Done: true, Says: "not drained: there is no kubeconfig"}, status: "not drained: there is no kubeconfig", says: "kubectl delete node",
+			change: []func(*metal3v1.BareMetalHost){since(time.Minute)}, agent: agent(inCluster), heard: &drain.Progress{
+				Done: true, Says: "not drained: there is no kubeconfig",
+			}, status: "not drained: there is no kubeconfig", says: "kubectl delete node",
 		},
 		"a host of no cluster":      {agent: agent(linked), says: "kubectl delete node"},
 		"a host without an Agent":   {says: "kubectl delete node"},

@@ -91,8 +91,14 @@ func TestDecide(t *testing.T) {
 		"given back: nothing is left":         {in: given(state(metal3.StateAvailable), holds(image), node(ironic.StateAvailable), shows(), tried(Detach, time.Second)), wait: "saved"},
 		"given back and deleted":              {in: given(state(metal3.StateAvailable), holds(image), gone, node(ironic.StateAvailable), shows(), tried(Detach, time.Second)), drop: true},
 		"given back: refused is not given up": {in: given(state(metal3.StateAvailable), holds(image), node(ironic.StateAvailable), waiting(time.Hour), shows(published)), do: Detach, url: image},
-		"host deleted: tried":                 {in: given(state(metal3.StatePoweringOffBeforeDelete), holds(image), node(ironic.StateAvailable), going, waiting(time.Minute), shows(published)), do: Detach, url: image},
-		"host deleted: given up":              {in: given(state(metal3.StatePoweringOffBeforeDelete), holds(image), node(ironic.StateAvailable), going, waiting(ejectLimit), shows(published)), settled: true, url: image, wait: "to be gone"},
+		"host deleted: tried": {
+			in: given(state(metal3.StatePoweringOffBeforeDelete), holds(image), node(ironic.StateAvailable), going, waiting(time.Minute), shows(published)), do: Detach,
+			url: image,
+		},
+		"host deleted: given up": {
+			in:      given(state(metal3.StatePoweringOffBeforeDelete), holds(image), node(ironic.StateAvailable), going, waiting(ejectLimit), shows(published)),
+			settled: true, url: image, wait: "to be gone",
+		},
 		"in use, host deleted: not yet":       {in: given(holds(image), going, waiting(time.Hour), shows(published)), settled: true, url: image},
 		"externally provisioned counts":       {in: given(state(metal3.StateExternallyProvisioned), holds(image)), do: Look, url: image},
 		"deleted before it was attached":      {in: given(gone), drop: true},

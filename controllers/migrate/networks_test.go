@@ -28,9 +28,20 @@ func TestWaysOfTheNetworksOfAFleet(t *testing.T) {
 		want     []string
 		warning  bool
 	}{
-		"translated":              {"interfaces: [{name: eth0}]", network.Live{}, true, []string{"note : 2 descriptions of networks are translated to keyfiles"}, false},
-		"nmstatectl":              {beyond, network.Live{Nmstatectl: true, Why: "a new base image"}, true, []string{`note fleet/provisioned: the network of its Secret "net" is left to nmstatectl in the live system \(a new base image\): .*interfaces\[0\].type`, "note fleet/node-0: the network of its NMStateConfig is left to nmstatectl"}, false},
-		"nobody":                  {beyond, network.Live{Why: "an old base image"}, true, []string{`warning fleet/provisioned: the network of its Secret "net" is refused, so that no live image is made: .*interfaces\[0\].type.*an old base image`, "warning fleet/node-0"}, true},
+		"translated": {"interfaces: [{name: eth0}]", network.Live{}, true, []string{"note : 2 descriptions of networks are translated to keyfiles"}, false},
+		"nmstatectl": {
+			beyond, network.Live{Nmstatectl: true, Why: "a new base image"}, true,
+			[]string{
+				`note fleet/provisioned: the network of its Secret "net" is left to nmstatectl in the live system \(a new base image\): .*interfaces\[0\].type`,
+				"note fleet/node-0: the network of its NMStateConfig is left to nmstatectl",
+			},
+			false,
+		},
+		"nobody": {
+			beyond, network.Live{Why: "an old base image"}, true,
+			[]string{`warning fleet/provisioned: the network of its Secret "net" is refused, so that no live image is made: .*interfaces\[0\].type.*an old base image`, "warning fleet/node-0"},
+			true,
+		},
 		"a mistake":               {"interfaces: [{name: eth0, mtu: big}]", network.Live{Nmstatectl: true}, true, []string{`warning fleet/provisioned: .*interfaces\[0\].mtu`, "warning fleet/node-0"}, true},
 		"without images of hosts": {"interfaces: [{name: eth0, mtu: big}]", network.Live{}, false, nil, false},
 	} {

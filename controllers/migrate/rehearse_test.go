@@ -16,10 +16,13 @@ func TestReadOnly(t *testing.T) {
 		passes             bool
 		told               string
 	}{
-		"a look":            {method: "GET", path: "/v1/nodes/a", passes: true},
-		"a token":           {method: "POST", path: "/v3/auth/tokens", body: `{"auth":{}}`, passes: true},
-		"an enrolment":      {method: "POST", path: "/v1/nodes", body: `{"driver_info":{"redfish_password":"hidden"}}`, told: "POST /v1/nodes"},
-		"a change":          {method: "PATCH", path: "/v1/nodes/a", body: `[{"op":"add","path":"/driver_info/redfish_password","value":"hidden"}]`, told: "PATCH /v1/nodes/a (add /driver_info/redfish_password)"},
+		"a look":       {method: "GET", path: "/v1/nodes/a", passes: true},
+		"a token":      {method: "POST", path: "/v3/auth/tokens", body: `{"auth":{}}`, passes: true},
+		"an enrolment": {method: "POST", path: "/v1/nodes", body: `{"driver_info":{"redfish_password":"hidden"}}`, told: "POST /v1/nodes"},
+		"a change": {
+			method: "PATCH", path: "/v1/nodes/a", body: `[{"op":"add","path":"/driver_info/redfish_password","value":"hidden"}]`,
+			told: "PATCH /v1/nodes/a (add /driver_info/redfish_password)",
+		},
 		"an action":         {method: "PUT", path: "/v1/nodes/a/states/provision", body: `{"target":"deleted"}`, told: "PUT /v1/nodes/a/states/provision (deleted)"},
 		"a removal":         {method: "DELETE", path: "/v1/nodes/a", told: "DELETE /v1/nodes/a"},
 		"a body of no kind": {method: "PUT", path: "/v1/nodes/a/maintenance", body: "hidden", told: "PUT /v1/nodes/a/maintenance"},

@@ -21,8 +21,11 @@ func TestMembersThatTheTypeLacks(t *testing.T) {
 		want         reconcile.Unknown
 		lacking      int // that are not found in the document itself
 	}{
-		"none":               {raw: `{"errorCount":1,"provisioning":{"state":"available"}}`, want: reconcile.Unknown{}},
-		"at any depth":       {raw: newer, want: reconcile.Unknown{"provisioningFailCount": 2.0, "lastAttemptedImage": map[string]any{"url": "http://a"}, "provisioning.raid.softwareRAIDVolumes[1].rootVolume": true}},
+		"none": {raw: `{"errorCount":1,"provisioning":{"state":"available"}}`, want: reconcile.Unknown{}},
+		"at any depth": {
+			raw:  newer,
+			want: reconcile.Unknown{"provisioningFailCount": 2.0, "lastAttemptedImage": map[string]any{"url": "http://a"}, "provisioning.raid.softwareRAIDVolumes[1].rootVolume": true},
+		},
 		"another spelling":   {raw: `{"ErrorCount":1}`, want: reconcile.Unknown{"ErrorCount": 1.0}},
 		"no JSON":            {raw: `OK`, refused: "invalid character"},
 		"text behind it":     {raw: `{} {}`, refused: "after top-level value"},

@@ -55,7 +55,10 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{WithT: NewWithT(t), t: t, minor: "34+", refused: map[string]bool{}, data: t.TempDir(), agent: "registry.example/ironic-python-agent:v1", features: selfcheck.Features{Hub: true, BMCs: true, Claims: true}}
+	w := &world{
+		WithT: NewWithT(t), t: t, minor: "34+", refused: map[string]bool{}, data: t.TempDir(), agent: "registry.example/ironic-python-agent:v1",
+		features: selfcheck.Features{Hub: true, BMCs: true, Claims: true},
+	}
 	var err error
 	w.definitions, err = config.CRDs()
 	w.Expect(err).NotTo(HaveOccurred())
@@ -167,7 +170,10 @@ func TestAllIsInOrder(t *testing.T) {
 	w.Expect(report.ExitCode()).To(Equal(selfcheck.ExitOK))
 	var out strings.Builder
 	w.Expect(report.Text(&out)).To(Succeed())
-	w.Expect(out.String()).To(And(ContainSubstring("site-a (https://ironic.example:6385/v1/) answers, API 1.110"), ContainSubstring("x86_64 42.1 in /images"), HaveSuffix("11 in order, 0 warnings, 0 errors\n")))
+	w.Expect(out.String()).To(And(
+		ContainSubstring("site-a (https://ironic.example:6385/v1/) answers, API 1.110"), ContainSubstring("x86_64 42.1 in /images"),
+		HaveSuffix("11 in order, 0 warnings, 0 errors\n"),
+	))
 }
 
 // fault is one thing that is wrong, and how a person is told.
@@ -180,21 +186,33 @@ type fault struct {
 }
 
 var faults = map[string]fault{
-	"the API server is away":         {func(w *world) { w.away = true }, "kubernetes", selfcheck.Error, "the API server at http://127.0.0.1:1 does not answer", "KUBECONFIG"},
-	"an API server that is too old":  {func(w *world) { w.minor = "29" }, "kubernetes", selfcheck.Error, "1.30 is needed", "upgrade the cluster"},
-	"a clock that is fast":           {func(w *world) { w.behind = time.Hour }, "clock", selfcheck.Error, "this clock is 1h0m", "time server"},
-	"a clock that is a little slow":  {func(w *world) { w.behind = -30 * time.Second }, "clock", selfcheck.Warning, "behind the API server's", "time server"},
-	"a right that is missing":        {func(w *world) { w.refused["patch baremetalhosts"] = true }, "rights", selfcheck.Error, "patch baremetalhosts.metal3.io", "config/rbac"},
-	"a definition that is missing":   {func(w *world) { w.lose("baremetalhosts.metal3.io") }, "definitions", selfcheck.Error, "does not serve BareMetalHost of metal3.io/v1alpha1", "ironflow crds --apply"},
-	"a definition that is older":     {func(w *world) { w.age("baremetalhosts.metal3.io", "status") }, "definitions", selfcheck.Warning, "baremetalhosts.metal3.io is older than Ironflow's, it lacks status", "ironflow crds --apply"},
-	"baremetal-operator that runs":   {func(w *world) { w.lease = lease() }, "other operator", selfcheck.Error, "metal3/bmo-0 holds the lease of baremetal-operator", "docs/migrate.md"},
-	"an Ironic that is away":         {func(w *world) { w.ironics = append(w.ironics, ironic{errors.New("connection refused")}) }, "ironic", selfcheck.Error, "connection refused", "--ironic-endpoint"},
-	"no base image":                  {func(w *world) { w.base.Usable = nil }, "base images", selfcheck.Error, "there is none in /images, so no host gets a live image", "ironflow media fetch"},
-	"base images on their way":       {func(w *world) { w.base.Usable, w.base.List = nil, "/etc/list.yaml" }, "base images", selfcheck.Warning, "those of /etc/list.yaml are downloaded", "ironflow media list"},
+	"the API server is away":        {func(w *world) { w.away = true }, "kubernetes", selfcheck.Error, "the API server at http://127.0.0.1:1 does not answer", "KUBECONFIG"},
+	"an API server that is too old": {func(w *world) { w.minor = "29" }, "kubernetes", selfcheck.Error, "1.30 is needed", "upgrade the cluster"},
+	"a clock that is fast":          {func(w *world) { w.behind = time.Hour }, "clock", selfcheck.Error, "this clock is 1h0m", "time server"},
+	"a clock that is a little slow": {func(w *world) { w.behind = -30 * time.Second }, "clock", selfcheck.Warning, "behind the API server's", "time server"},
+	"a right that is missing":       {func(w *world) { w.refused["patch baremetalhosts"] = true }, "rights", selfcheck.Error, "patch baremetalhosts.metal3.io", "config/rbac"},
+	"a definition that is missing": {
+		func(w *world) { w.lose("baremetalhosts.metal3.io") }, "definitions", selfcheck.Error, "does not serve BareMetalHost of metal3.io/v1alpha1",
+		"ironflow crds --apply",
+	},
+	"a definition that is older": {
+		func(w *world) { w.age("baremetalhosts.metal3.io", "status") }, "definitions", selfcheck.Warning,
+		"baremetalhosts.metal3.io is older than Ironflow's, it lacks status", "ironflow crds --apply",
+	},
+	"baremetal-operator that runs": {func(w *world) { w.lease = lease() }, "other operator", selfcheck.Error, "metal3/bmo-0 holds the lease of baremetal-operator", "docs/migrate.md"},
+	"an Ironic that is away":       {func(w *world) { w.ironics = append(w.ironics, ironic{errors.New("connection refused")}) }, "ironic", selfcheck.Error, "connection refused", "--ironic-endpoint"},
+	"no base image":                {func(w *world) { w.base.Usable = nil }, "base images", selfcheck.Error, "there is none in /images, so no host gets a live image", "ironflow media fetch"},
+	"base images on their way": {
+		func(w *world) { w.base.Usable, w.base.List = nil, "/etc/list.yaml" }, "base images", selfcheck.Warning, "those of /etc/list.yaml are downloaded",
+		"ironflow media list",
+	},
 	"a broken base image":            {func(w *world) { w.base.Broken = map[string]error{"/images/b.iso": errors.New("cut")} }, "base images", selfcheck.Error, "b.iso cannot be used: cut", "whole file"},
 	"no agent image":                 {func(w *world) { w.agent = "" }, "agent image", selfcheck.Warning, "no container image of ironic-python-agent", "--ironic-agent-image"},
 	"an agent image without a place": {func(w *world) { w.agent = "ipa:latest" }, "agent image", selfcheck.Error, "no full image reference", "registry.example"},
-	"nobody at a published address":  {func(w *world) { w.published[0].URL = "http://127.0.0.1:1" }, "reachable", selfcheck.Error, "--hub-publish-url http://127.0.0.1:1: from here, nobody of Ironflow answers", "firewalls"},
+	"nobody at a published address": {
+		func(w *world) { w.published[0].URL = "http://127.0.0.1:1" }, "reachable", selfcheck.Error,
+		"--hub-publish-url http://127.0.0.1:1: from here, nobody of Ironflow answers", "firewalls",
+	},
 	"somebody else at an address":    {func(w *world) { w.published[0].URL += "/elsewhere" }, "reachable", selfcheck.Error, "404", "ingress"},
 	"a certificate that has run out": {func(w *world) { w.files = append(w.files, w.certificate(time.Now().AddDate(-2, 0, 0))) }, "certificates", selfcheck.Error, "was valid until", "renew"},
 	"a certificate that will":        {func(w *world) { w.files = append(w.files, w.certificate(time.Now().AddDate(0, 0, -360))) }, "certificates", selfcheck.Warning, "is valid until", "renew"},

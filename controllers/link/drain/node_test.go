@@ -167,15 +167,21 @@ func TestAKubeconfigRunsNothing(t *testing.T) {
 	const head = "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\n"
 	const at = "clusters: [{name: k, cluster: {server: 'https://127.0.0.1:1'}}]\n"
 	for name, tc := range map[string]struct{ text, refused string }{
-		"a token":                {head + at + "users: [{name: u, user: {token: t}}]\n", ""},
-		"a program":              {head + at + "users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, interactiveMode: Never}}}]\n", "exec would run a program"},
-		"a provider":             {head + at + "users: [{name: u, user: {auth-provider: {name: oidc}}}]\n", "auth-provider"},
-		"a file with a token":    {head + at + "users: [{name: u, user: {tokenFile: /var/run/secrets/token}}]\n", "are files"},
-		"a file with a key":      {head + at + "users: [{name: u, user: {client-key: /etc/key}}]\n", "are files"},
-		"a file with an issuer":  {head + "clusters: [{name: k, cluster: {server: 'https://127.0.0.1:1', certificate-authority: /etc/passwd}}]\nusers: [{name: u, user: {token: t}}]\n", "certificate-authority is a file"},
-		"no kubeconfig":          {"hello", "cannot be read"},
-		"nothing":                {"", "opens nothing"},
-		"a user of another kind": {head + at + "users: [{name: u, user: {token: t}}, {name: other, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, interactiveMode: Never}}}]\n", `user "other"`},
+		"a token":             {head + at + "users: [{name: u, user: {token: t}}]\n", ""},
+		"a program":           {head + at + "users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, interactiveMode: Never}}}]\n", "exec would run a program"},
+		"a provider":          {head + at + "users: [{name: u, user: {auth-provider: {name: oidc}}}]\n", "auth-provider"},
+		"a file with a token": {head + at + "users: [{name: u, user: {tokenFile: /var/run/secrets/token}}]\n", "are files"},
+		"a file with a key":   {head + at + "users: [{name: u, user: {client-key: /etc/key}}]\n", "are files"},
+		"a file with an issuer": {
+			head + "clusters: [{name: k, cluster: {server: 'https://127.0.0.1:1', certificate-authority: /etc/passwd}}]\nusers: [{name: u, user: {token: t}}]\n",
+			"certificate-authority is a file",
+		},
+		"no kubeconfig": {"hello", "cannot be read"},
+		"nothing":       {"", "opens nothing"},
+		"a user of another kind": {
+			head + at + "users: [{name: u, user: {token: t}}, {name: other, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, interactiveMode: Never}}}]\n",
+			`user "other"`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
