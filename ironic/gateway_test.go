@@ -92,14 +92,17 @@ func TestOutcomes(t *testing.T) {
 		"bad request":         {simulator.Fault{Status: 400, Text: "no such thing"}, ironic.Rejected, "no such thing"},
 		"node gone":           {simulator.Fault{Status: 404, Text: "Node x could not be found."}, ironic.Gone, ""},
 		"something else gone": {simulator.Fault{Status: 404, Text: "Not Found"}, ironic.Rejected, "Not Found"},
-		"no conductor":        {simulator.Fault{Status: 400, Text: "No valid host was found. Reason: No conductor service registered which supports driver redfish for conductor group ''."}, ironic.Unavailable, "conductor"},
-		"conductor full":      {simulator.Fault{Status: 503, Text: "Requested action cannot be performed due to lack of free conductor workers."}, ironic.Unavailable, "lack of free"},
-		"broken":              {simulator.Fault{Status: 500, Text: "database is locked"}, ironic.Unavailable, "database is locked"},
-		"wrong credentials":   {simulator.Fault{Status: 401, Text: "Incorrect username or password"}, ironic.Unavailable, "refused our credentials"},
-		"not allowed":         {simulator.Fault{Status: 403, Text: "Access was denied"}, ironic.Unavailable, "role"},
-		"too many":            {simulator.Fault{Status: 429, Text: "slow down"}, ironic.Unavailable, "slow down"},
-		"cut":                 {simulator.Fault{Cut: true}, ironic.Unavailable, "EOF"},
-		"silent":              {simulator.Fault{Delay: time.Hour, Cut: true}, ironic.Unavailable, "no answer within 30s"},
+		"no conductor": {
+			simulator.Fault{Status: 400, Text: "No valid host was found. Reason: No conductor service registered which supports driver redfish for conductor group ''."},
+			ironic.Unavailable, "conductor",
+		},
+		"conductor full":    {simulator.Fault{Status: 503, Text: "Requested action cannot be performed due to lack of free conductor workers."}, ironic.Unavailable, "lack of free"},
+		"broken":            {simulator.Fault{Status: 500, Text: "database is locked"}, ironic.Unavailable, "database is locked"},
+		"wrong credentials": {simulator.Fault{Status: 401, Text: "Incorrect username or password"}, ironic.Unavailable, "refused our credentials"},
+		"not allowed":       {simulator.Fault{Status: 403, Text: "Access was denied"}, ironic.Unavailable, "role"},
+		"too many":          {simulator.Fault{Status: 429, Text: "slow down"}, ironic.Unavailable, "slow down"},
+		"cut":               {simulator.Fault{Cut: true}, ironic.Unavailable, "EOF"},
+		"silent":            {simulator.Fault{Delay: time.Hour, Cut: true}, ironic.Unavailable, "no answer within 30s"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

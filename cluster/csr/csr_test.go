@@ -64,7 +64,10 @@ func serving(t testing.TB, k crypto.Signer) (csr.Request, x509.CertificateReques
 func world() csr.World {
 	return csr.World{
 		Hosts: []facts.Host{
-			{ID: "h1", Name: "node-1", Status: wire.HostStatusInstallingInProgress, Stage: wire.HostStageRebooting, Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")}},
+			{
+				ID: "h1", Name: "node-1", Status: wire.HostStatusInstallingInProgress, Stage: wire.HostStageRebooting,
+				Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")},
+			},
 			{ID: "h2", Name: "node-2", Status: wire.HostStatusInstallingInProgress, Stage: wire.HostStageRebooting, Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.2")}},
 		},
 		Nodes: map[string]facts.Node{},

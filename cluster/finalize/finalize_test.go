@@ -121,8 +121,11 @@ func TestReportsOfOperators(t *testing.T) {
 		age       time.Duration
 		want      wire.OperatorStatus
 	}{
-		"available":                {builtin("cvo", ""), operators.State{Operators: map[string]facts.Operator{"cvo": cvo}}, 0, "available"},
-		"heard already":            {facts.Monitored{Name: "cvo", Type: wire.OperatorTypeBuiltin, Status: "available", Info: "done", Version: "4.20.1"}, operators.State{Operators: map[string]facts.Operator{"cvo": cvo}}, 0, ""},
+		"available": {builtin("cvo", ""), operators.State{Operators: map[string]facts.Operator{"cvo": cvo}}, 0, "available"},
+		"heard already": {
+			facts.Monitored{Name: "cvo", Type: wire.OperatorTypeBuiltin, Status: "available", Info: "done", Version: "4.20.1"},
+			operators.State{Operators: map[string]facts.Operator{"cvo": cvo}}, 0, "",
+		},
 		"degraded and progressing": {builtin("cvo", ""), operators.State{Operators: map[string]facts.Operator{"cvo": {Degraded: true, Progressing: true}}}, 0, "progressing"},
 		"degraded":                 {builtin("cvo", ""), operators.State{Operators: map[string]facts.Operator{"cvo": {Available: true, Degraded: true}}}, 0, "failed"},
 		"not there":                {builtin("console", ""), operators.State{Operators: map[string]facts.Operator{}}, 0, ""},

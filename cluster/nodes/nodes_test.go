@@ -34,8 +34,11 @@ func TestReports(t *testing.T) {
 		"a node of an earlier installation": {host: host(wire.HostRoleWorker, wire.HostStageWritingImageToDisk), node: &ready},
 		"Done":                              {host: host(wire.HostRoleWorker, wire.HostStageDone), node: &ready},
 		"no role yet":                       {host: host(wire.HostRoleWorker, wire.HostStageJoined), node: &ready, plain: true, patched: true},
-		"its role":                          {host: host(wire.HostRoleWorker, wire.HostStageJoined), node: &facts.Node{Name: "a", Ready: true, Labels: labelled}, plain: true, reports: []wire.HostStage{wire.HostStageDone}},
-		"labels that are refused":           {host: host(wire.HostRoleWorker, wire.HostStageJoined), node: &ready, plain: true, refused: true, reports: []wire.HostStage{wire.HostStageDone}},
+		"its role": {
+			host: host(wire.HostRoleWorker, wire.HostStageJoined), node: &facts.Node{Name: "a", Ready: true, Labels: labelled}, plain: true,
+			reports: []wire.HostStage{wire.HostStageDone},
+		},
+		"labels that are refused": {host: host(wire.HostRoleWorker, wire.HostStageJoined), node: &ready, plain: true, refused: true, reports: []wire.HostStage{wire.HostStageDone}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

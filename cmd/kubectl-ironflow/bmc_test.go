@@ -253,7 +253,10 @@ func TestBMCCheck(t *testing.T) {
 	}
 	file, reported := write("hosts.yaml", hosts), write("report.json", string(report))
 	good := write("good.yaml", strings.NewReplacer("UEFISecureBoot", "UEFI", `"5"`, `"1"`, "cpld", "bmc", `Wings: "x", `, "", "Sometimes", "Off").Replace(hosts))
-	inHost := []string{`node-1 +BareMetalHost +spec\.bootMode +SecureBootNotOffered`, `node-1 +BareMetalHost +spec\.raid\.hardwareRAIDVolumes\[0\]\.level +RAIDLevel`, `node-1 +HostFirmwareComponents +spec\.updates\[0\]\.component +UpdateComponent`}
+	inHost := []string{
+		`node-1 +BareMetalHost +spec\.bootMode +SecureBootNotOffered`, `node-1 +BareMetalHost +spec\.raid\.hardwareRAIDVolumes\[0\]\.level +RAIDLevel`,
+		`node-1 +HostFirmwareComponents +spec\.updates\[0\]\.component +UpdateComponent`,
+	}
 	inBIOS := []string{`node-1 +HostFirmwareSettings +spec\.settings\.Wings +SettingUnknown`, `node-1 +HostFirmwareSettings +spec\.settings\.Turbo +SettingValue .*On.*Off`}
 	for name, c := range map[string]struct {
 		args    []string
@@ -263,7 +266,10 @@ func TestBMCCheck(t *testing.T) {
 		not     string
 		fails   string
 	}{
-		"against the cluster":       {args: []string{"-f", file}, cluster: func(s *site) { s.create(aBMC("node-1")) }, want: append(inHost, "node-2: there is no report of its BMC"), not: "Wings", fails: "3 misfits, on 1 of 2 hosts"},
+		"against the cluster": {
+			args: []string{"-f", file}, cluster: func(s *site) { s.create(aBMC("node-1")) }, want: append(inHost, "node-2: there is no report of its BMC"), not: "Wings",
+			fails: "3 misfits, on 1 of 2 hosts",
+		},
 		"with the BIOS settings":    {args: []string{"-f", file}, cluster: func(s *site) { s.create(aBMC("node-1")); s.withSettings() }, want: append(inHost, inBIOS...), not: "Cores", fails: "5 misfits"},
 		"from standard input":       {args: []string{"-f", "-"}, in: hosts, cluster: func(s *site) { s.create(aBMC("node-1")) }, want: inHost, fails: "3 misfits"},
 		"without a report":          {args: []string{"-f", file}, want: append(inHost[2:], "node-1: there is no report of its BMC"), not: "RAIDLevel", fails: "1 misfit"},
@@ -344,14 +350,17 @@ func TestBMCCheckRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		in, report, want, warns string
 	}{
-		"no host":             {in: "apiVersion: v1\nkind: Secret\n", want: "there is no BareMetalHost in it"},
-		"nothing":             {in: "", want: "there is no BareMetalHost in it"},
-		"a host of another":   {in: "apiVersion: example.com/v1\nkind: BareMetalHost\n", want: "there is no BareMetalHost in it"},
-		"no YAML":             {in: "a: b: c", want: "document 1"},
-		"settings alone":      {in: "apiVersion: metal3.io/v1alpha1\nkind: HostFirmwareSettings\nmetadata: {name: lost}\n", want: `HostFirmwareSettings "lost" has no BareMetalHost`},
-		"a wrong type":        {in: "apiVersion: metal3.io/v1alpha1\nkind: BareMetalHost\nmetadata: {name: odd}\nspec: {online: 3}\n", want: `BareMetalHost "odd"`},
-		"an unknown address":  {in: "apiVersion: metal3.io/v1alpha1\nkind: BareMetalHost\nmetadata: {name: odd}\nspec: {online: true, bmc: {address: 'pigeon://x'}}\n", want: "Unknown BMC type"},
-		"a wish misspelled":   {in: strings.Replace(hosts, "hardwareRAIDVolumes", "hardwareRaidVolume", 1), want: "2 misfits", warns: `warning: BareMetalHost "node-1": .*unknown field "hardwareRaidVolume"`},
+		"no host":            {in: "apiVersion: v1\nkind: Secret\n", want: "there is no BareMetalHost in it"},
+		"nothing":            {in: "", want: "there is no BareMetalHost in it"},
+		"a host of another":  {in: "apiVersion: example.com/v1\nkind: BareMetalHost\n", want: "there is no BareMetalHost in it"},
+		"no YAML":            {in: "a: b: c", want: "document 1"},
+		"settings alone":     {in: "apiVersion: metal3.io/v1alpha1\nkind: HostFirmwareSettings\nmetadata: {name: lost}\n", want: `HostFirmwareSettings "lost" has no BareMetalHost`},
+		"a wrong type":       {in: "apiVersion: metal3.io/v1alpha1\nkind: BareMetalHost\nmetadata: {name: odd}\nspec: {online: 3}\n", want: `BareMetalHost "odd"`},
+		"an unknown address": {in: "apiVersion: metal3.io/v1alpha1\nkind: BareMetalHost\nmetadata: {name: odd}\nspec: {online: true, bmc: {address: 'pigeon://x'}}\n", want: "Unknown BMC type"},
+		"a wish misspelled": {
+			in: strings.Replace(hosts, "hardwareRAIDVolumes", "hardwareRaidVolume", 1), want: "2 misfits",
+			warns: `warning: BareMetalHost "node-1": .*unknown field "hardwareRaidVolume"`,
+		},
 		"no report":           {in: hosts, report: "{}", want: "is no report"},
 		"a list of reports":   {in: hosts, report: `{"reports": []}`, want: "several reports"},
 		"a report of nothing": {in: hosts, report: "nothing", want: "report"},

@@ -122,8 +122,11 @@ func situations() map[string][]client.Object {
 	aci = prodInstall("insufficient", "Reconciling", "ValidationsFailing",
 		wait("the checks of the cluster to pass: API addresses are missing; set them", "a person; status.validationsInfo says of each check what to do"))
 	aci.Status.ValidationsInfo = map[string][]hiveextv1.ValidationResult{
-		"network":    {{ID: "api-vips-defined", Status: "failure", Message: "API addresses are missing; set them"}, {ID: "ntp-server-configured", Status: "success", Message: "fine"}},
-		"hosts-data": {{ID: "all-hosts-are-ready-to-install", Status: "failure", Message: "Hosts are not ready: node-0 is insufficient; see their validations"}, {ID: "sufficient-masters-count", Status: "pending", Message: "the hosts are not known yet"}},
+		"network": {{ID: "api-vips-defined", Status: "failure", Message: "API addresses are missing; set them"}, {ID: "ntp-server-configured", Status: "success", Message: "fine"}},
+		"hosts-data": {
+			{ID: "all-hosts-are-ready-to-install", Status: "failure", Message: "Hosts are not ready: node-0 is insufficient; see their validations"},
+			{ID: "sufficient-masters-count", Status: "pending", Message: "the hosts are not known yet"},
+		},
 	}
 	add("insufficient", aci, member("node-0", "insufficient", "", "", 0, func(a *agentv1.Agent, _ *metal3v1.BareMetalHost) {
 		a.Spec.Approved = false

@@ -56,7 +56,9 @@ func TestKubeconfig(t *testing.T) {
 	hostsOnly := prodInstall("adding-hosts", "Ready", "HostsInstalled", "The hosts are installed")
 	hostsOnly.Status.Conditions = append(hostsOnly.Status.Conditions, hiveextv1.Condition{Type: "Completed", Status: "False", Reason: "HostsInstalled"})
 	notStored := prodInstall("installing", "Stalled", "CredentialsNotStored", "")
-	notStored.Status.Conditions[0] = hiveextv1.Condition{Type: "SpecSynced", Status: "False", Reason: "CredentialsNotStored", Message: "Ironflow lacks a right. Next: kubectl apply -k config/cluster-credentials"}
+	notStored.Status.Conditions[0] = hiveextv1.Condition{
+		Type: "SpecSynced", Status: "False", Reason: "CredentialsNotStored", Message: "Ironflow lacks a right. Next: kubectl apply -k config/cluster-credentials",
+	}
 	early := prodInstall("insufficient", "Reconciling", "ValidationsFailing", "")
 	second := withKubeconfig("installed")
 	second.Name = "prod"
@@ -77,9 +79,12 @@ func TestKubeconfig(t *testing.T) {
 		"the Secret is missing":          {objects: []client.Object{prod(), withKubeconfig("installed")}, says: "Secret site/prod-admin-kubeconfig, which cluster prod names, is not there"},
 		"the Secret may not be read":     {objects: []client.Object{prod(), withKubeconfig("installed"), good}, forbidden: true, says: "ask for the right to get this Secret"},
 		"the Secret is another one":      {objects: []client.Object{prod(), withKubeconfig("installed"), kubeconfigSecret(map[string]string{"password": "s3cret"})}, says: "has no key kubeconfig"},
-		"what it has is none":            {objects: []client.Object{prod(), withKubeconfig("installed"), kubeconfigSecret(map[string]string{"kubeconfig": "s3cret: ["})}, says: "is no kubeconfig with a cluster"},
-		"several clusters match":         {objects: []client.Object{prod(), withKubeconfig("installed"), second, good}, says: "several clusters of namespace site match prod"},
-		"there is no such cluster":       {says: "no cluster prod in namespace site"},
+		"what it has is none": {
+			objects: []client.Object{prod(), withKubeconfig("installed"), kubeconfigSecret(map[string]string{"kubeconfig": "s3cret: ["})},
+			says:    "is no kubeconfig with a cluster",
+		},
+		"several clusters match":   {objects: []client.Object{prod(), withKubeconfig("installed"), second, good}, says: "several clusters of namespace site match prod"},
+		"there is no such cluster": {says: "no cluster prod in namespace site"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -19,11 +19,13 @@ func TestAlone(t *testing.T) {
 		want   string
 		did    []string
 	}{
-		"a host of which nobody wants anything":        {active: "inactive"},
-		"an agent that nobody has started by a step":   {active: "active", want: "agent.service runs (active/x) and may be installing this host"},
-		"an agent whose step was killed":               {began: true, active: "activating", want: "agent.service runs (activating/x)"},
-		"an agent that has ended":                      {began: true, active: "failed", did: []string{"removed while the unit is failed"}},
-		"a container that stays":                       {began: true, active: "failed", fails: errors.New("podman hangs"), want: "was not removed: podman hangs", did: []string{"removed while the unit is failed"}},
+		"a host of which nobody wants anything":      {active: "inactive"},
+		"an agent that nobody has started by a step": {active: "active", want: "agent.service runs (active/x) and may be installing this host"},
+		"an agent whose step was killed":             {began: true, active: "activating", want: "agent.service runs (activating/x)"},
+		"an agent that has ended":                    {began: true, active: "failed", did: []string{"removed while the unit is failed"}},
+		"a container that stays": {
+			began: true, active: "failed", fails: errors.New("podman hangs"), want: "was not removed: podman hangs", did: []string{"removed while the unit is failed"},
+		},
 		"a container that is no business of this host": {active: "inactive", fails: errors.New("podman hangs")},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -68,15 +68,27 @@ func TestConfirm(t *testing.T) {
 		"no installing step in the deployment": {steps: []any{"write_image", "confirm_install"}, done: true, text: "nothing to confirm"},
 		"a node without a list of steps":       {text: "no record of an installation step"},
 		"marker of this boot":                  {steps: []any{assisted.Name}, state: started(boot, node, assisted.Name), marker: marker(boot, "aa"), unit: ended, done: true, text: "confirmed"},
-		"marker of the unit's last run":        {steps: []any{assisted.Name}, state: started(boot, node, assisted.Name), marker: marker(boot, "bb"), unit: unit{ActiveState: "inactive", InvocationID: "bb"}, done: true, text: "confirmed"},
-		"marker of install_coreos":             {steps: []any{"install_coreos"}, state: started(boot, node, "install_coreos"), marker: marker(boot, "aa"), done: true, text: "confirmed"},
-		"the machine was restarted":            {steps: []any{assisted.Name}, text: "the machine was restarted during the installation"},
-		"files of an earlier boot":             {steps: []any{assisted.Name}, state: started("boot-0", node, assisted.Name), marker: marker("boot-0", "aa"), text: "the machine was restarted"},
-		"marker of an earlier boot":            {steps: []any{assisted.Name}, state: started(boot, node, assisted.Name), marker: marker("boot-0", "aa"), unit: ended, text: "stopped before the installation was done"},
-		"marker of another run":                {steps: []any{assisted.Name}, state: started(boot, node, assisted.Name), marker: marker(boot, "zz"), unit: ended, text: "stopped before the installation was done"},
-		"installed for another node":           {steps: []any{assisted.Name}, state: started(boot, "node-2", assisted.Name), marker: marker(boot, "aa"), text: "was for node node-2, not for node-1"},
-		"the agent failed":                     {steps: []any{assisted.Name}, state: started(boot, node, assisted.Name), reason: &hostfile.Reason{BootID: boot, Text: "no space left", Exit: 90}, unit: failed, text: "installation failed: no space left"},
-		"install_coreos came to no end":        {steps: []any{"install_coreos"}, state: started(boot, node, "install_coreos"), text: "install_coreos has left no done marker"},
+		"marker of the unit's last run": {
+			steps: []any{assisted.Name}, state: started(boot, node, assisted.Name), marker: marker(boot, "bb"), unit: unit{ActiveState: "inactive", InvocationID: "bb"},
+			done: true, text: "confirmed",
+		},
+		"marker of install_coreos":  {steps: []any{"install_coreos"}, state: started(boot, node, "install_coreos"), marker: marker(boot, "aa"), done: true, text: "confirmed"},
+		"the machine was restarted": {steps: []any{assisted.Name}, text: "the machine was restarted during the installation"},
+		"files of an earlier boot":  {steps: []any{assisted.Name}, state: started("boot-0", node, assisted.Name), marker: marker("boot-0", "aa"), text: "the machine was restarted"},
+		"marker of an earlier boot": {
+			steps: []any{assisted.Name}, state: started(boot, node, assisted.Name), marker: marker("boot-0", "aa"), unit: ended,
+			text: "stopped before the installation was done",
+		},
+		"marker of another run": {
+			steps: []any{assisted.Name}, state: started(boot, node, assisted.Name), marker: marker(boot, "zz"), unit: ended,
+			text: "stopped before the installation was done",
+		},
+		"installed for another node": {steps: []any{assisted.Name}, state: started(boot, "node-2", assisted.Name), marker: marker(boot, "aa"), text: "was for node node-2, not for node-1"},
+		"the agent failed": {
+			steps: []any{assisted.Name}, state: started(boot, node, assisted.Name), reason: &hostfile.Reason{BootID: boot, Text: "no space left", Exit: 90},
+			unit: failed, text: "installation failed: no space left",
+		},
+		"install_coreos came to no end": {steps: []any{"install_coreos"}, state: started(boot, node, "install_coreos"), text: "install_coreos has left no done marker"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -221,29 +221,46 @@ func TestTheDiskThatIsTaken(t *testing.T) {
 		stays  bool // the array
 		reason string
 	}{
-		"the smallest: the disk behind the paths":       {want: "/dev/mapper/mpatha"},
-		"a path that the hints name":                    {node: hints(map[string]any{"hctl": "2:0:0:0"}), want: "/dev/mapper/mpatha"},
-		"by the name that an inspection shows":          {node: hints(map[string]any{"name": "/dev/dm-0"}), want: "/dev/mapper/mpatha"},
-		"by its transport":                              {node: hints(map[string]any{"tran": "sas"}), want: "/dev/sde"},
-		"a member of an array that is removed":          {node: hints(map[string]any{"name": "/dev/sdc"}), want: "/dev/sdc"},
-		"arrays are kept":                               {node: step.Node{AutomatedClean: &off, InstanceInfo: map[string]any{"root_device": map[string]any{"name": "/dev/sdc"}}}, stays: true, reason: "/dev/sdc is a member of /dev/md0, which must stay as it is: the node's automated_clean is off"},
-		"IPA's answer":                                  {answer: ipa("/dev/sde"), want: "/dev/sde"},
-		"IPA's answer before our own reading":           {node: hints(map[string]any{"name": "/dev/sdc"}), answer: ipa("/dev/sde"), want: "/dev/sde"},
-		"by the kernel's name":                          {answer: ipa("/dev/dm-0"), want: "/dev/mapper/mpatha"},
-		"a path, where IPA sees no multipath":           {answer: ipa("/dev/sdb"), want: "/dev/mapper/mpatha"},
-		"IPA takes an array that goes":                  {answer: ipa("/dev/md0"), want: "/dev/mapper/mpatha"},
-		"IPA takes an array that stays, on UEFI":        {node: step.Node{AutomatedClean: &off}, answer: ipa("/dev/md0"), uefi: true, want: "/dev/md0", stays: true},
-		"IPA takes an array that stays, on BIOS":        {node: step.Node{AutomatedClean: &off}, answer: ipa("/dev/md0"), stays: true, reason: "IPA takes the software RAID /dev/md0, from which no BIOS boots CoreOS"},
-		"IPA takes an array that is in use":             {node: step.Node{AutomatedClean: &off}, answer: ipa("/dev/md0"), uefi: true, mounts: "23 1 9:0 / /data rw - xfs /dev/md0 rw\n", stays: true, reason: "/dev/md0 is in use: /dev/md0 is mounted on /data"},
-		"IPA takes what is in use":                      {answer: ipa("/dev/sde"), mounts: "23 1 8:64 / /run/media/iso rw - iso9660 /dev/sde rw\n", reason: "IPA takes /dev/sde, but /dev/sde is in use: /dev/sde is mounted on /run/media/iso; name another disk in rootDeviceHints"},
-		"IPA takes what is none":                        {answer: ipa("/dev/sdz"), reason: "IPA takes /dev/sdz, which is none of the disks that may be written"},
-		"IPA finds none":                                {answer: &step.RootDevice{Error: "No suitable device was found"}, reason: "IPA finds no disk to install to: No suitable device was found; there are: /dev/mapper/mpatha (100 GiB"},
-		"what the node skips":                           {node: skips(map[string]any{"name": "/dev/mapper/mpatha"}), want: "/dev/sdc"},
-		"a path that it skips is the disk":              {node: skips(map[string]any{"hctl": "1:0:0:0"}), want: "/dev/sdc"},
-		"a member of an array that it skips":            {node: skips(map[string]any{"name": "/dev/sdc"}, map[string]any{"name": "/dev/mapper/mpatha"}), want: "/dev/sde", stays: true},
-		"an array that it skips by name":                {node: skips(map[string]any{"volume_name": "data"}, map[string]any{"name": "/dev/mapper/mpatha"}), want: "/dev/sde", stays: true},
-		"another array's name":                          {node: skips(map[string]any{"volume_name": "other"}, map[string]any{"name": "/dev/mapper/mpatha"}), want: "/dev/sdc"},
-		"IPA takes what the node skips":                 {node: skips(map[string]any{"name": "/dev/sde"}), answer: ipa("/dev/sde"), reason: "/dev/sde must stay as it is: the node's skip_block_devices has name=/dev/sde"},
+		"the smallest: the disk behind the paths": {want: "/dev/mapper/mpatha"},
+		"a path that the hints name":              {node: hints(map[string]any{"hctl": "2:0:0:0"}), want: "/dev/mapper/mpatha"},
+		"by the name that an inspection shows":    {node: hints(map[string]any{"name": "/dev/dm-0"}), want: "/dev/mapper/mpatha"},
+		"by its transport":                        {node: hints(map[string]any{"tran": "sas"}), want: "/dev/sde"},
+		"a member of an array that is removed":    {node: hints(map[string]any{"name": "/dev/sdc"}), want: "/dev/sdc"},
+		"arrays are kept": {
+			node: step.Node{AutomatedClean: &off, InstanceInfo: map[string]any{"root_device": map[string]any{"name": "/dev/sdc"}}}, stays: true,
+			reason: "/dev/sdc is a member of /dev/md0, which must stay as it is: the node's automated_clean is off",
+		},
+		"IPA's answer":                           {answer: ipa("/dev/sde"), want: "/dev/sde"},
+		"IPA's answer before our own reading":    {node: hints(map[string]any{"name": "/dev/sdc"}), answer: ipa("/dev/sde"), want: "/dev/sde"},
+		"by the kernel's name":                   {answer: ipa("/dev/dm-0"), want: "/dev/mapper/mpatha"},
+		"a path, where IPA sees no multipath":    {answer: ipa("/dev/sdb"), want: "/dev/mapper/mpatha"},
+		"IPA takes an array that goes":           {answer: ipa("/dev/md0"), want: "/dev/mapper/mpatha"},
+		"IPA takes an array that stays, on UEFI": {node: step.Node{AutomatedClean: &off}, answer: ipa("/dev/md0"), uefi: true, want: "/dev/md0", stays: true},
+		"IPA takes an array that stays, on BIOS": {
+			node: step.Node{AutomatedClean: &off}, answer: ipa("/dev/md0"), stays: true, reason: "IPA takes the software RAID /dev/md0, from which no BIOS boots CoreOS",
+		},
+		"IPA takes an array that is in use": {
+			node: step.Node{AutomatedClean: &off}, answer: ipa("/dev/md0"), uefi: true, mounts: "23 1 9:0 / /data rw - xfs /dev/md0 rw\n", stays: true,
+			reason: "/dev/md0 is in use: /dev/md0 is mounted on /data",
+		},
+		"IPA takes what is in use": {
+			answer: ipa("/dev/sde"), mounts: "23 1 8:64 / /run/media/iso rw - iso9660 /dev/sde rw\n",
+			reason: "IPA takes /dev/sde, but /dev/sde is in use: /dev/sde is mounted on /run/media/iso; name another disk in rootDeviceHints",
+		},
+		"IPA takes what is none": {answer: ipa("/dev/sdz"), reason: "IPA takes /dev/sdz, which is none of the disks that may be written"},
+		"IPA finds none": {
+			answer: &step.RootDevice{Error: "No suitable device was found"},
+			reason: "IPA finds no disk to install to: No suitable device was found; there are: /dev/mapper/mpatha (100 GiB",
+		},
+		"what the node skips":                {node: skips(map[string]any{"name": "/dev/mapper/mpatha"}), want: "/dev/sdc"},
+		"a path that it skips is the disk":   {node: skips(map[string]any{"hctl": "1:0:0:0"}), want: "/dev/sdc"},
+		"a member of an array that it skips": {node: skips(map[string]any{"name": "/dev/sdc"}, map[string]any{"name": "/dev/mapper/mpatha"}), want: "/dev/sde", stays: true},
+		"an array that it skips by name":     {node: skips(map[string]any{"volume_name": "data"}, map[string]any{"name": "/dev/mapper/mpatha"}), want: "/dev/sde", stays: true},
+		"another array's name":               {node: skips(map[string]any{"volume_name": "other"}, map[string]any{"name": "/dev/mapper/mpatha"}), want: "/dev/sdc"},
+		"IPA takes what the node skips": {
+			node: skips(map[string]any{"name": "/dev/sde"}), answer: ipa("/dev/sde"),
+			reason: "/dev/sde must stay as it is: the node's skip_block_devices has name=/dev/sde",
+		},
 		"a skip list that is none":                      {node: step.Node{Properties: map[string]any{"skip_block_devices": "sda"}}, reason: "properties.skip_block_devices must be a list"},
 		"a hint that is not known in it":                {node: skips(map[string]any{"colour": "red"}), reason: `properties.skip_block_devices[0]: root device hint "colour" is not known`},
 		"an empty entry in it, which is every disk":     {node: skips(map[string]any{}), reason: "properties.skip_block_devices[0] must be an object of hints"},
@@ -288,13 +305,24 @@ func TestArgumentsOfTheDisk(t *testing.T) {
 		table           string
 		want, reason    string
 	}{
-		"a plain disk":                                         {disk: "/dev/sde"},
-		"multipath over FC":                                    {disk: "/dev/mapper/mpatha", transport: "fc", want: multipath},
-		"the user's own":                                       {disk: "/dev/mapper/mpatha", transport: "fc", own: []any{"root=UUID=1", "rd.multipath=default"}, want: "--append-karg=root=UUID=1 --append-karg=rd.multipath=default"},
-		"multipath over iSCSI":                                 {disk: "/dev/mapper/mpatha", transport: "iscsi", firmware: true, want: multipath + " --append-karg=rd.iscsi.firmware=1"},
-		"iSCSI that the firmware ignores":                      {disk: "/dev/mapper/mpatha", transport: "iscsi", reason: "/dev/mapper/mpatha is an iSCSI disk that the firmware does not know (it has no table of iSCSI targets)"},
-		"iSCSI by an adapter that does it itself":              {disk: "/dev/mapper/mpatha", transport: "iscsi", table: "/sys/firmware/iscsi_boot0/target0/target-name", want: multipath + " --append-karg=rd.iscsi.firmware=1"},
-		"iSCSI by the firmware's table, of which no module is": {disk: "/dev/mapper/mpatha", transport: "iscsi", table: "/sys/firmware/acpi/tables/iBFT", want: multipath + " --append-karg=rd.iscsi.firmware=1"},
+		"a plain disk":      {disk: "/dev/sde"},
+		"multipath over FC": {disk: "/dev/mapper/mpatha", transport: "fc", want: multipath},
+		"the user's own": {
+			disk: "/dev/mapper/mpatha", transport: "fc", own: []any{"root=UUID=1", "rd.multipath=default"},
+			want: "--append-karg=root=UUID=1 --append-karg=rd.multipath=default",
+		},
+		"multipath over iSCSI": {disk: "/dev/mapper/mpatha", transport: "iscsi", firmware: true, want: multipath + " --append-karg=rd.iscsi.firmware=1"},
+		"iSCSI that the firmware ignores": {
+			disk: "/dev/mapper/mpatha", transport: "iscsi",
+			reason: "/dev/mapper/mpatha is an iSCSI disk that the firmware does not know (it has no table of iSCSI targets)",
+		},
+		"iSCSI by an adapter that does it itself": {
+			disk: "/dev/mapper/mpatha", transport: "iscsi", table: "/sys/firmware/iscsi_boot0/target0/target-name",
+			want: multipath + " --append-karg=rd.iscsi.firmware=1",
+		},
+		"iSCSI by the firmware's table, of which no module is": {
+			disk: "/dev/mapper/mpatha", transport: "iscsi", table: "/sys/firmware/acpi/tables/iBFT", want: multipath + " --append-karg=rd.iscsi.firmware=1",
+		},
 		"iSCSI of the user's own": {
 			disk: "/dev/mapper/mpatha", transport: "iscsi", own: []any{"netroot=iscsi:192.0.2.1::::iqn.2026-01.example:root"},
 			want: multipath + " --append-karg=netroot=iscsi:192.0.2.1::::iqn.2026-01.example:root",
@@ -370,8 +398,12 @@ func TestKept(t *testing.T) {
 		want map[string]string
 		err  string
 	}{
-		"nothing":             {nil, nil, ""},
-		"a path of a disk":    {[]any{map[string]any{"hctl": "1:0:0:0"}}, map[string]string{"/dev/mapper/mpatha": "the node's skip_block_devices has hctl=1:0:0:0", "/dev/md0": "it lies on /dev/mapper/mpatha, where the node's skip_block_devices has hctl=1:0:0:0"}, ""},
+		"nothing": {nil, nil, ""},
+		"a path of a disk": {
+			[]any{map[string]any{"hctl": "1:0:0:0"}},
+			map[string]string{"/dev/mapper/mpatha": "the node's skip_block_devices has hctl=1:0:0:0", "/dev/md0": "it lies on /dev/mapper/mpatha, where the node's skip_block_devices has hctl=1:0:0:0"},
+			"",
+		},
 		"an array":            {[]any{map[string]any{"volume_name": "data"}}, map[string]string{"/dev/md0": "the node's skip_block_devices has volume_name=data"}, ""},
 		"a hint that is none": {[]any{map[string]any{"colour": "red"}}, nil, `root device hint "colour" is not known`},
 	} {

@@ -32,8 +32,11 @@ func TestASecondBoot(t *testing.T) {
 		"nothing beside the array, which goes": {label: "data"},
 		"an earlier system":                    {label: "boot", reason: "/dev/sdb3 has a file system with the label boot, beside which CoreOS does not start"},
 		"one that the config wipes":            {label: "boot", storage: `"disks": [{"device": "/dev/sdb", "wipeTable": true}]`, warns: true},
-		"one that becomes a part of an array":  {label: "boot", storage: `"raid": [{"name": "md-boot", "level": "raid1", "devices": ["/dev/disk/by-partlabel/boot-1", "/dev/disk/by-partlabel/boot-2"]}]`, warns: true},
-		"an array that stays":                  {label: "data", keeps: true, reason: "/dev/md0 has a file system with the label boot"},
+		"one that becomes a part of an array": {
+			label: "boot", storage: `"raid": [{"name": "md-boot", "level": "raid1", "devices": ["/dev/disk/by-partlabel/boot-1", "/dev/disk/by-partlabel/boot-2"]}]`,
+			warns: true,
+		},
+		"an array that stays": {label: "data", keeps: true, reason: "/dev/md0 has a file system with the label boot"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

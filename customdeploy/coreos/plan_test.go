@@ -67,10 +67,13 @@ func TestPlan(t *testing.T) {
 		"secrets of a URL are kept":     {map[string]any{"image_source": "ftp://user:hunter2@x/i?token=hunter2"}, nil, `image_source "ftp://x/i" is not an http or https URL`},
 		"a URL that is none":            {map[string]any{"image_source": "http://user:hunter2@x y/"}, nil, "instance_info.image_source is not a URL"},
 		"image source of a file":        {map[string]any{"image_source": "file:///x"}, nil, "is not an http or https URL"},
-		"weak digest":                   {map[string]any{"image_source": "http://x/i", "image_os_hash_algo": "md5", "image_os_hash_value": "00"}, nil, `a digest "md5" is not supported; give the image's sha256 or sha512`},
-		"digest of another length":      {map[string]any{"image_source": "http://x/i", "image_os_hash_algo": "sha256", "image_os_hash_value": "00"}, nil, "is not a sha256 digest"},
-		"hints that are no object":      {map[string]any{"root_device": "sda"}, nil, "instance_info.root_device must be an object"},
-		"a hint that is not usable":     {map[string]any{"root_device": map[string]any{"size": "x"}}, nil, "instance_info.root_device: root device hint size"},
+		"weak digest": {
+			map[string]any{"image_source": "http://x/i", "image_os_hash_algo": "md5", "image_os_hash_value": "00"}, nil,
+			`a digest "md5" is not supported; give the image's sha256 or sha512`,
+		},
+		"digest of another length":  {map[string]any{"image_source": "http://x/i", "image_os_hash_algo": "sha256", "image_os_hash_value": "00"}, nil, "is not a sha256 digest"},
+		"hints that are no object":  {map[string]any{"root_device": "sda"}, nil, "instance_info.root_device must be an object"},
+		"a hint that is not usable": {map[string]any{"root_device": map[string]any{"size": "x"}}, nil, "instance_info.root_device: root device hint size"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -72,10 +72,13 @@ func TestTheReasonIsTheInnermostCause(t *testing.T) {
 		lines []string
 		want  string
 	}{
-		"as 0.27 writes it": {[]string{"Error: decoding and writing image", "", "Caused by:", "    0: writing blocks", "    1: Input/output error (os error 5)", "Resetting partition table", "Error: install failed"}, "coreos-installer: Input/output error (os error 5) (exit status 1)"},
-		"one line":          {[]string{"Error: no such device"}, "coreos-installer: Error: no such device (exit status 1)"},
-		"nothing else":      {[]string{"Error: install failed"}, "coreos-installer: Error: install failed (exit status 1)"},
-		"silence":           {nil, "coreos-installer: exit status 1"},
+		"as 0.27 writes it": {
+			[]string{"Error: decoding and writing image", "", "Caused by:", "    0: writing blocks", "    1: Input/output error (os error 5)", "Resetting partition table", "Error: install failed"},
+			"coreos-installer: Input/output error (os error 5) (exit status 1)",
+		},
+		"one line":     {[]string{"Error: no such device"}, "coreos-installer: Error: no such device (exit status 1)"},
+		"nothing else": {[]string{"Error: install failed"}, "coreos-installer: Error: install failed (exit status 1)"},
+		"silence":      {nil, "coreos-installer: exit status 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := coreosinstaller.Runner{

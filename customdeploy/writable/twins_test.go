@@ -68,7 +68,10 @@ func TestTwoPathsAreOneDisk(t *testing.T) {
 		"the other must stay":   {keep: "/dev/sdb", want: "/dev/sdb must stay as it is: the node skips it"},
 		"an array on the other": {on: `, "children": [{"kname": "md0", "path": "/dev/md0", "type": "raid1", "maj:min": "9:0"}]`, keep: "/dev/md0", want: "/dev/sdb is a member of /dev/md0, which must stay"},
 		"another LUN":           {mounts: "23 1 8:32 / /data rw - xfs /dev/sdc rw\n"},
-		"a map that lacks one":  {on: `, "children": [{"kname": "dm-0", "path": "/dev/mapper/mpatha", "type": "mpath", "maj:min": "253:0"}]`, want: "/dev/sdb is one path of the multipath disk /dev/mapper/mpatha"},
+		"a map that lacks one": {
+			on:   `, "children": [{"kname": "dm-0", "path": "/dev/mapper/mpatha", "type": "mpath", "maj:min": "253:0"}]`,
+			want: "/dev/sdb is one path of the multipath disk /dev/mapper/mpatha",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -47,7 +47,10 @@ func TestRefusals(t *testing.T) {
 		"a disk that stays":      {disk: "/dev/sde", keep: map[string]string{"/dev/sde": "the node skips it"}, want: "/dev/sde must stay as it is: the node skips it"},
 		"a member of what stays": {disk: "/dev/sdc", keep: map[string]string{"/dev/md0": "arrays are kept"}, want: "/dev/sdc is a member of /dev/md0, which must stay as it is: arrays are kept"},
 		"mounted by number":      {disk: "/dev/sdd", mounts: "23 1 253:2 / /sysroot rw - xfs /dev/root rw\n", want: "/dev/sdd is in use: /dev/mapper/vg0-root is mounted on /sysroot"},
-		"mounted by name":        {disk: "/dev/mapper/mpatha", mounts: "23 1 0:31 / /data rw - btrfs /dev/mapper/mpatha1 rw\n", want: "/dev/mapper/mpatha is in use: /dev/mapper/mpatha1 is mounted on /data"},
+		"mounted by name": {
+			disk: "/dev/mapper/mpatha", mounts: "23 1 0:31 / /data rw - btrfs /dev/mapper/mpatha1 rw\n",
+			want: "/dev/mapper/mpatha is in use: /dev/mapper/mpatha1 is mounted on /data",
+		},
 		"another one is mounted": {disk: "/dev/sde", mounts: "23 1 253:2 / /sysroot rw - xfs /dev/root rw\n"},
 		"swap on a multipath disk": {disk: "/dev/mapper/mpatha", files: map[string]string{
 			"/proc/swaps": "Filename Type Size Used Priority\n/dev/dm-0 partition 1 0 -2\n", "/sys/block/dm-0/dev": "253:0\n", "/sys/class/block/dm-0/dev": "253:0\n",

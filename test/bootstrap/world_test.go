@@ -296,7 +296,10 @@ func (w *world) story() string {
 		fmt.Fprintln(&b, "host:", h.ID, h.RequestedHostname, h.Role, h.Bootstrap, h.Status, h.StatusInfo, h.Progress, h.ValidationsInfo)
 	}
 	for _, m := range append([]*systemdtest.Machine{w.first.Machine}, w.others...) {
-		out, _ := m.Command(context.WithoutCancel(w.Context()), "sh", "-c", "systemctl --failed --no-legend; journalctl --no-pager --lines 40 --unit 'bootkube*' --unit 'etcd*' --unit 'kube-*' --unit 'progress*' --unit 'join*'").CombinedOutput()
+		out, _ := m.Command(
+			context.WithoutCancel(w.Context()), "sh", "-c",
+			"systemctl --failed --no-legend; journalctl --no-pager --lines 40 --unit 'bootkube*' --unit 'etcd*' --unit 'kube-*' --unit 'progress*' --unit 'join*'",
+		).CombinedOutput()
 		fmt.Fprintf(&b, "machine:\n%s\n", out)
 	}
 	return b.String()

@@ -90,7 +90,10 @@ var working = []kind{
 	{
 		name: "prepared",
 		stages: []stage{
-			{Wish: wish("prepare", times{AskEnrol: 1, "manage": 1, AskRAID: 1, "clean": 1, "power on": 1}), do: all(wishFirmware(8, firstFlash), create(mirrored)), done: carriedOut(metal3.StateAvailable, updateBIOS, 1)},
+			{
+				Wish: wish("prepare", times{AskEnrol: 1, "manage": 1, AskRAID: 1, "clean": 1, "power on": 1}), do: all(wishFirmware(8, firstFlash), create(mirrored)),
+				done: carriedOut(metal3.StateAvailable, updateBIOS, 1),
+			},
 			{Wish: wish("update", times{"clean": 1}), do: wishUpdate(secondFlash), done: carriedOut(metal3.StateAvailable, updateBIOS, 2)},
 			{Wish: wish("provision", times{"provide": 1, "active": 1}), do: edit(install), done: resting(metal3.StateProvisioned)},
 			{Wish: wish("deprovision", times{"deleted": 1, "power on": 1}), do: edit(uninstall), done: resting(metal3.StateAvailable)},

@@ -89,7 +89,10 @@ var steps = []demand{
 	{"essential", "reason and exit status", []string{"the reason of a failure, with exit status and journal"}},
 	{"essential", "gate", []string{"IPA's configuration, unit and gate in the live image"}},
 	{"essential", "marker and confirm_install", []string{"marker and confirm_install", "what firmware starts by itself is what counts for confirm_install"}},
-	{"essential", "install_coreos with args, kargs, copy-network, host name", []string{"install_coreos: its inputs, image with digest, kernel arguments, network, host name", "install_coreos: three tries, idle and total deadline"}},
+	{
+		"essential", "install_coreos with args, kargs, copy-network, host name",
+		[]string{"install_coreos: its inputs, image with digest, kernel arguments, network, host name", "install_coreos: three tries, idle and total deadline"},
+	},
 	{"essential", "install_coreos: the UEFI boot entry", []string{
 		"boot menu: active, in the order, first, the others kept, dead ones of ours removed", "entries as efibootmgr writes them, and as nobody should", "firmware that refuses, forgets or protects its variables",
 	}},
@@ -104,9 +107,15 @@ var steps = []demand{
 	{"rare", "software RAID boot entries", []string{
 		"software RAID: removed, or kept; installed to where IPA takes one that stays, with its boot entries", "boot entries of a software RAID on a real one",
 	}},
-	{"rare", "foreign installer", []string{"the stage is a field; without one no stage is late", "who gives up ends the container, also after a step that was killed", "an earlier container proves nothing"}},
+	{
+		"rare", "foreign installer",
+		[]string{"the stage is a field; without one no stage is late", "who gives up ends the container, also after a step that was killed", "an earlier container proves nothing"},
+	},
 	{"rare", "existing plugin with Ironflow's unit", []string{"the existing plugin with our unit: installed, and failed at once (*e2e*)"}},
-	{"figure", "end noticed by Ironic: under 1 s + heartbeat", []string{"progress as heartbeats, and one at the end of a step", "how soon an end is told, measured on a real systemd (`make bench-steps`)"}},
+	{
+		"figure", "end noticed by Ironic: under 1 s + heartbeat",
+		[]string{"progress as heartbeats, and one at the end of a step", "how soon an end is told, measured on a real systemd (`make bench-steps`)"},
+	},
 	{"figure", "failure, crash loop reported: 5 s, 1 min", []string{"a failure and an agent that crashes again and again are told within seconds"}},
 }
 

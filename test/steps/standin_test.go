@@ -47,7 +47,10 @@ func TestOnTheStandin(t *testing.T) {
 		},
 		{name: "agent dies in the installation and goes on", faults: []scenario.Fault{{Kind: scenario.FaultAgentDies, Stage: writeStage}}, dropIn: soon, after: installedAfterRestart},
 		{name: "marker, then a crash", faults: exits(scenario.StageMarked, 3), reason: "installed, but the agent then failed: exited with status 3", after: installedAndConfirmed},
-		{name: "marker, then a crash, and up again at once", faults: exits(scenario.StageMarked, 3), dropIn: "[Service]\nRestartSec=0\n", reason: "installed, but the agent then failed", after: installedAndConfirmed},
+		{
+			name: "marker, then a crash, and up again at once", faults: exits(scenario.StageMarked, 3), dropIn: "[Service]\nRestartSec=0\n",
+			reason: "installed, but the agent then failed", after: installedAndConfirmed,
+		},
 		{
 			name: "exit 91: the hub ends the installation", hub: endsInstallation, writing: time.Minute, code: exitcode.StepCancelled,
 			reason: `installation cancelled at "Writing image to disk"`, detail: "the hub ended the installation",

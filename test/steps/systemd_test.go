@@ -46,11 +46,23 @@ var realCases = []realCase{
 	{name: "exit 0 before it was ready", script: []string{"exit=0"}, dropIn: soon, code: exitcode.StepFailed, reason: "again and again", detail: "result"},
 	{name: "exit 1 without restart", faults: exits("", 1), dropIn: "[Service]\nRestart=no\n", code: exitcode.StepFailed, reason: "the agent exited with status 1"},
 	{name: "segmentation fault", dropIn: "[Service]\nRestart=no\nType=simple\nExecStart=\nExecStart=/bin/sh -c 'kill -SEGV $$$$'\n", code: exitcode.StepFailed, reason: "signal 11 (SIGSEGV)"},
-	{name: "program missing in the image", dropIn: "[Service]\nRestart=no\nExecStart=\nExecStart=/usr/bin/not-there\n", code: exitcode.StepFailed, reason: "exited with status 203: the program is missing"},
-	{name: "pre-start fails", dropIn: "[Service]\nRestart=no\nExecStartPre=/bin/sh -c 'echo cannot pull; exit 4'\n", code: exitcode.StepFailed, reason: "did not run (systemd: exit-code)", detail: "journal: cannot pull"},
-	{name: "a dependency fails", dropIn: "[Unit]\nRequires=broken.service\nAfter=broken.service\n", before: brokenDependency, code: exitcode.StepFailed, reason: `systemd did not start agent.service: the result of its job was "dependency"`},
+	{
+		name: "program missing in the image", dropIn: "[Service]\nRestart=no\nExecStart=\nExecStart=/usr/bin/not-there\n", code: exitcode.StepFailed,
+		reason: "exited with status 203: the program is missing",
+	},
+	{
+		name: "pre-start fails", dropIn: "[Service]\nRestart=no\nExecStartPre=/bin/sh -c 'echo cannot pull; exit 4'\n", code: exitcode.StepFailed,
+		reason: "did not run (systemd: exit-code)", detail: "journal: cannot pull",
+	},
+	{
+		name: "a dependency fails", dropIn: "[Unit]\nRequires=broken.service\nAfter=broken.service\n", before: brokenDependency, code: exitcode.StepFailed,
+		reason: `systemd did not start agent.service: the result of its job was "dependency"`,
+	},
 	{name: "marker, then a crash", faults: exits(scenario.StageMarked, 3), reason: "installed, but the agent then failed: exited with status 3", after: installedAndConfirmed},
-	{name: "marker, then a crash, and up again at once", faults: exits(scenario.StageMarked, 3), dropIn: "[Service]\nRestartSec=0\n", reason: "installed, but the agent then failed", after: installedAndConfirmed},
+	{
+		name: "marker, then a crash, and up again at once", faults: exits(scenario.StageMarked, 3), dropIn: "[Service]\nRestartSec=0\n",
+		reason: "installed, but the agent then failed", after: installedAndConfirmed,
+	},
 	{
 		name: "marker, but the agent does not end", faults: hangs(scenario.StageMarked), dropIn: "[Service]\nTimeoutStopSec=1\n",
 		reason: "installed, but the agent then failed: was killed by signal 9 (SIGKILL)", after: installedAndConfirmed,
@@ -60,10 +72,19 @@ var realCases = []realCase{
 		reason: "installed, but the agent then failed: was killed by signal 9 (SIGKILL)", after: installed,
 	},
 	{name: "stopped by the installer with a marker", script: []string{"ready", "marker", "status=ending: Rebooting 100%"}, during: stopUnit("Rebooting"), after: installed},
-	{name: "stopped by the installer without a marker", script: []string{"ready", "status=installing: Rebooting"}, during: stopUnit("Rebooting"), code: exitcode.StepFailed, reason: "stopped before the installation was done"},
-	{name: "stopped in the installation", writing: time.Minute, during: stopUnit(writeStage), code: exitcode.StepCancelled, reason: `installation cancelled at "Writing image to disk"`, detail: `the agent was stopped by the signal`},
+	{
+		name: "stopped by the installer without a marker", script: []string{"ready", "status=installing: Rebooting"}, during: stopUnit("Rebooting"),
+		code: exitcode.StepFailed, reason: "stopped before the installation was done",
+	},
+	{
+		name: "stopped in the installation", writing: time.Minute, during: stopUnit(writeStage), code: exitcode.StepCancelled,
+		reason: `installation cancelled at "Writing image to disk"`, detail: `the agent was stopped by the signal`,
+	},
 	{name: "stopped by a person while it waits", waits: true, during: stopUnit("waiting"), code: exitcode.StepCancelled, reason: `the agent was stopped by the signal "terminated"`},
-	{name: "stopped by a person in the pre-start", dropIn: "[Service]\nExecStartPre=/bin/sleep 60\n", during: stopUnit("start-pre"), code: exitcode.StepFailed, reason: "stopped before the installation was done", detail: "start job: canceled"},
+	{
+		name: "stopped by a person in the pre-start", dropIn: "[Service]\nExecStartPre=/bin/sleep 60\n", during: stopUnit("start-pre"), code: exitcode.StepFailed,
+		reason: "stopped before the installation was done", detail: "start job: canceled",
+	},
 
 	// What the image or the host may be like.
 	{name: "started before the gate", before: startBeforeGate, after: installed},
@@ -101,9 +122,12 @@ var realCases = []realCase{
 	{name: "clock jumps forward", needs: clockMayMove, writing: 3 * time.Second, args: `{"idle_s": 30, "total_s": 30, "stage_s": 30}`, during: clockJumps(time.Hour), after: installed},
 	{name: "clock jumps back", needs: clockMayMove, writing: 3 * time.Second, args: `{"idle_s": 30, "total_s": 30, "stage_s": 30}`, during: clockJumps(-time.Hour), after: installed},
 	{
-		name:   "status from another time",
-		script: []string{"ready", "status=waiting: x [23:59:59]", "sleep=100ms", "status=waiting: x [00:00:00]", "sleep=100ms", "status=installing: Writing image to disk 5% [00:00:01]", "sleep=100ms", "marker", "exit=0"},
-		args:   `{"idle_s": 5, "total_s": 5}`, after: installed,
+		name: "status from another time",
+		script: []string{
+			"ready", "status=waiting: x [23:59:59]", "sleep=100ms", "status=waiting: x [00:00:00]", "sleep=100ms",
+			"status=installing: Writing image to disk 5% [00:00:01]", "sleep=100ms", "marker", "exit=0",
+		},
+		args: `{"idle_s": 5, "total_s": 5}`, after: installed,
 	},
 	{name: "deactivating is not an end", script: []string{"ready", "stopping", "sleep=500ms", "marker", "exit=0"}, after: installed},
 	{name: "reloading is not an end", script: []string{"ready", "reloading", "sleep=1500ms", "ready", "marker", "exit=0"}, during: sees("reloading"), after: installed},
@@ -134,7 +158,10 @@ var realCases = []realCase{
 
 	// Cancel, two at once, restarts of IPA.
 	{name: "cancelled while it waits", waits: true, during: cancel("waiting"), after: unitStopped, code: exitcode.StepCancelled, reason: "cancelled by the signal terminated"},
-	{name: "cancelled in the installation", writing: time.Minute, during: cancel(writeStage), after: unitStopped, code: exitcode.StepCancelled, reason: `cancelled by the signal terminated at "Writing image to disk"`},
+	{
+		name: "cancelled in the installation", writing: time.Minute, during: cancel(writeStage), after: unitStopped, code: exitcode.StepCancelled,
+		reason: `cancelled by the signal terminated at "Writing image to disk"`,
+	},
 	{name: "cancelled, but the agent is deaf", waits: true, faults: hangs(""), during: cancel("waiting"), after: unitStopped, code: exitcode.StepCancelled, reason: "cancelled by the signal terminated"},
 	{name: "cancelled in the pre-start", dropIn: "[Service]\nExecStartPre=/bin/sleep 60\n", during: cancel("start-pre"), after: unitStopped, code: exitcode.StepCancelled, reason: "cancelled by"},
 	{name: "cancelled by the stop file", waits: true, during: stopFile, after: unitStopped, code: exitcode.StepCancelled, reason: "cancelled by the operator"},
@@ -150,7 +177,9 @@ var realCases = []realCase{
 		code: exitcode.StepFailed, reason: "stopped before the installation was done",
 	},
 	{
-		name: "foreign installer, the step gives up", script: []string{"ready", "status=installing: (the hub's own installer is at work)", "sleep=1m"}, before: podman(justBegan + ":"), args: `{"total_s": 2}`,
+		name: "foreign installer, the step gives up", script: []string{
+			"ready", "status=installing: (the hub's own installer is at work)", "sleep=1m",
+		}, before: podman(justBegan + ":"), args: `{"total_s": 2}`,
 		code: exitcode.StepDeadline, reason: "(total deadline); its last status: installing: (the hub's own installer is at work)", after: containerStopped,
 	},
 	{

@@ -40,7 +40,10 @@ func TestArguments(t *testing.T) {
 			config.Drive = c.drive
 			config, err := config.complete()
 			g.Expect(err).NotTo(HaveOccurred())
-			f := files{qmp: "/run/qmp", tpm: "/run/tpm", console: "/run/console", log: "/run/vm,0/console.log", journal: "/run/vm,0/journal.log", disks: []string{"/run/a", "/run/b", "/run/c", "/run/d,e", "/run/f"}}
+			f := files{
+				qmp: "/run/qmp", tpm: "/run/tpm", console: "/run/console", log: "/run/vm,0/console.log", journal: "/run/vm,0/journal.log",
+				disks: []string{"/run/a", "/run/b", "/run/c", "/run/d,e", "/run/f"},
+			}
 			f.code, _, f.nvram = firmwareFiles(config, c.plan)
 			got := strings.Join(arguments(config, c.plan, f), "\n") + "\n"
 			golden := filepath.Join("testdata", name+".args")

@@ -16,7 +16,10 @@ import (
 func TestTheLastLineIsTheFigures(t *testing.T) {
 	g := NewWithT(t)
 	r := &report{hosts: 10, stages: []measurement{
-		{name: stageAvailable, took: 12340 * time.Millisecond, cpu: time.Second, peak: 50 << 20, kube: map[string]int{"create events": 50, "patch secrets": 10}, ironic: map[string]int{"POST /v1/nodes": 10}},
+		{
+			name: stageAvailable, took: 12340 * time.Millisecond, cpu: time.Second, peak: 50 << 20, kube: map[string]int{"create events": 50, "patch secrets": 10},
+			ironic: map[string]int{"POST /v1/nodes": 10},
+		},
 		{name: stageProvisioned, took: 10 * time.Second, cpu: 5 * time.Second, peak: 60 << 20},
 		{name: stageRest, took: 30 * time.Second, ironic: map[string]int{"GET /v1/nodes": 1}},
 		{name: stageDeleted, took: 8 * time.Second, peak: 70 << 20, react: figures{Reactions: map[string]reactions{"": {Count: 40, P99: 0.987}, "inspect": {Count: 10, P50: 0.1, P99: 0.2, Max: 0.25}}}},

@@ -170,7 +170,9 @@ func TestAnApplianceOnARealSystemd(t *testing.T) {
 		wrong: "it is for the release " + otherRelease + ", this host has the release " + factoryRelease,
 	} {
 		r.attach(refused, device)
-		r.Eventually(r.says(refused, "95_load-config-image"), patience, look).Should(And(ContainSubstring("Installation cannot proceed: the config image on "+device+" is refused: "), ContainSubstring(says)), r.journals)
+		r.Eventually(r.says(refused, "95_load-config-image"), patience, look).Should(
+			And(ContainSubstring("Installation cannot proceed: the config image on "+device+" is refused: "), ContainSubstring(says)), r.journals,
+		)
 		r.Expect(r.settingsOn(refused)).To(Equal(before), "nothing of it is copied")
 		refused.Run(t, "rm", device) // somebody pulls it out
 	}

@@ -84,7 +84,10 @@ func TestReportedSettings(t *testing.T) {
 		{"name: begins with a digit (#3789)", "/clusters", cluster(object{"name": "1edge"}), 201},
 		// static networks: #1742, #6305
 		{"static: no nmstate", "/infra-envs", env(object{"static_network_config": static("interfaces: {a: b}", card)}), 400},
-		{"static: a card without an address", "/infra-envs", env(object{"static_network_config": static("interfaces: [{name: nic2, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]", card)}), 400},
+		{
+			"static: a card without an address", "/infra-envs",
+			env(object{"static_network_config": static("interfaces: [{name: nic2, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]", card)}), 400,
+		},
 		{"static: empty", "/infra-envs", env(object{"static_network_config": static("", card)}), 400},
 		// kernel arguments
 		{"kargs: fine", "/infra-envs", env(object{"kernel_arguments": []object{{"operation": "append", "value": `a="b c"`}, {"operation": "append", "value": "p1"}}}), 201},
