@@ -11,15 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ironflow/ironflow/controllers/host/nodespec"
-	"github.com/ironflow/ironflow/controllers/host/policy"
-
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-
 	. "github.com/onsi/gomega"
-
 	corev1 "k8s.io/api/core/v1"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/retry"
@@ -30,6 +24,8 @@ import (
 	"github.com/ironflow/ironflow/controllers/claim"
 	"github.com/ironflow/ironflow/controllers/firmware"
 	"github.com/ironflow/ironflow/controllers/host"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/controllers/image"
 	"github.com/ironflow/ironflow/controllers/link"
 	"github.com/ironflow/ironflow/controllers/media"

@@ -5,13 +5,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ironflow/ironflow/controllers/host/policy"
-
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/controllers/host"
+	"github.com/ironflow/ironflow/controllers/host/policy"
 )
 
 // Gate is where the host controller asks for a host's media before it starts the

@@ -6,15 +6,12 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/ironflow/ironflow/controllers/host/policy"
-
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-
 	appsv1 "k8s.io/api/apps/v1"
-
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/imagecustomization/network"
 	"github.com/ironflow/ironflow/ironic"
 )

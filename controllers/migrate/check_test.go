@@ -12,29 +12,16 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-
-	"github.com/ironflow/ironflow/controllers/host/nodespec"
-	"github.com/ironflow/ironflow/controllers/host/policy"
-
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-
 	. "github.com/onsi/gomega"
-
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-
 	appsv1 "k8s.io/api/apps/v1"
-
 	coordinationv1 "k8s.io/api/coordination/v1"
-
 	corev1 "k8s.io/api/core/v1"
-
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -42,6 +29,8 @@ import (
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/config"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/controllers/migrate"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/test/handover"

@@ -6,12 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ironflow/ironflow/controllers/host/policy"
-
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/bmc/address"
+	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/ironic"
 )
 

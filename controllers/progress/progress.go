@@ -12,15 +12,13 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-
-	"github.com/ironflow/ironflow/controllers/host/policy"
-
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/hub/service"

@@ -10,13 +10,12 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
-
-	. "github.com/onsi/gomega"
 )
 
 const sharedCluster = "22222222-2222-4222-8222-222222222222"

@@ -11,25 +11,20 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-
-	"github.com/ironflow/ironflow/controllers/host/nodespec"
-	"github.com/ironflow/ironflow/controllers/host/policy"
-
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/runtime"
-
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/ironflow/ironflow/controllers/firmware"
 	"github.com/ironflow/ironflow/controllers/host"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/ironic"
 )
 

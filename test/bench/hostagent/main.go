@@ -18,9 +18,8 @@ import (
 	"syscall"
 	"time"
 
-	ctrl "sigs.k8s.io/controller-runtime"
-
 	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/lab/progress"
