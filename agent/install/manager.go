@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -145,12 +146,16 @@ func Found(left state.Install) string {
 	if left.Stage == "" {
 		text = fmt.Sprintf("attempt %d had come to no stage", left.Attempt)
 	}
-	for i, e := range left.Effects {
+	var effects []string
+	for _, e := range left.Effects {
 		verb := "done"
 		if !e.Done {
 			verb = "begun"
 		}
-		text += fmt.Sprintf("%s%s %s %s", map[bool]string{true: ": ", false: ", "}[i == 0], verb, e.Name, e.Target)
+		effects = append(effects, fmt.Sprintf("%s %s %s", verb, e.Name, e.Target))
+	}
+	if len(effects) > 0 {
+		text += ": " + strings.Join(effects, ", ")
 	}
 	return text
 }

@@ -92,11 +92,17 @@ func stepLine(v view.View) string {
 }
 
 func power(v view.View) string {
-	on := map[bool]string{true: "on", false: "off"}
 	if v.PoweredOn == v.Online {
-		return on[v.PoweredOn]
+		return onOrOff(v.PoweredOn)
 	}
-	return fmt.Sprintf("%s, wanted %s", on[v.PoweredOn], on[v.Online])
+	return fmt.Sprintf("%s, wanted %s", onOrOff(v.PoweredOn), onOrOff(v.Online))
+}
+
+func onOrOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
 }
 
 func secretNode(ctx context.Context, cl client.Client, host *metal3v1.BareMetalHost) render.Node {

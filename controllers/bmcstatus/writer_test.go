@@ -85,8 +85,11 @@ func TestAllWriteTheirOwn(t *testing.T) {
 	since := meta.FindStatusCondition(stale.Status.Conditions, v1alpha1.Reachable).LastTransitionTime
 	settled := writer
 	settled.Settle = func(b *v1alpha1.BMC) {
-		ready := meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.CredentialsCurrent)
-		set(v1alpha1.Ready, metav1.ConditionTrue, map[bool]string{true: "with all", false: "without"}[ready])(b)
+		reason := "without"
+		if meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.CredentialsCurrent) {
+			reason = "with all"
+		}
+		set(v1alpha1.Ready, metav1.ConditionTrue, reason)(b)
 	}
 	w.Expect(w.pass(stale, writer, func(b *v1alpha1.BMC) {
 		set(v1alpha1.Healthy, metav1.ConditionTrue, "health")(b)

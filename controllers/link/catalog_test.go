@@ -41,7 +41,10 @@ func TestTheConditionIsThatOfTheCatalogue(t *testing.T) {
 		{Host: host(metal3v1.StateProvisioned, asked, deleting, annotated(names.BMACRemove, ""), annotated(names.Detached, delayed)), Agent: agent(inCluster), Nodes: true},
 	} {
 		word := link.Decide(in).Says
-		status := map[bool]string{true: "True", false: "False"}[word.True]
+		status := "False"
+		if word.True {
+			status = "True"
+		}
 		g.Expect(catalog.Has("BareMetalHost", link.ConditionLinked, status, word.Reason)).To(BeTrue(), "%s %s", status, word.Reason)
 		said[catalog.Condition{Type: link.ConditionLinked, Status: status, Reason: word.Reason}] = true
 	}

@@ -2,6 +2,7 @@ package source
 
 import (
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/netip"
 	"os"
@@ -98,7 +99,7 @@ func sameAsIP(t *testing.T) Network {
 	for i, r := range network.Routes {
 		w := wantRoutes[i]
 		if !strings.Contains(w.Destination, "/") {
-			w.Destination += "/" + map[bool]string{true: "32", false: "128"}[r.Destination.Addr().Is4()]
+			w.Destination += fmt.Sprintf("/%d", r.Destination.Addr().BitLen())
 		}
 		got := ipRoute{Destination: r.Destination.String(), Gateway: r.Gateway, Device: names[r.Link], Metric: r.Metric, Protocol: w.Protocol}
 		g.Expect(got).To(Equal(w))

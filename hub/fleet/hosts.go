@@ -138,7 +138,11 @@ func (f *Fleet) ApproveHost(ctx context.Context, key store.HostKey, approved boo
 		}
 		host.Approved = approved
 		w.Touch(host, store.ChangedHost)
-		return w.HostEvent(host, "host_approved_updated", wire.EventSeverityInfo, "approved: "+map[bool]string{true: "yes", false: "no"}[approved],
+		answer := "no"
+		if approved {
+			answer = "yes"
+		}
+		return w.HostEvent(host, "host_approved_updated", wire.EventSeverityInfo, "approved: "+answer,
 			unit.Props{"approved_value": approved})
 	})
 	return err

@@ -188,7 +188,10 @@ func TestTheNetworkOfTheDisk(t *testing.T) {
 	mapped := wire.Disk{ID: "/dev/disk/by-id/one", Path: "/dev/dm-0", Name: "dm-0", DriveType: wire.DriveTypeMultipath}
 	single := iscsi("/dev/disk/by-id/one", "sda", "", "10.0.0.1")
 	inMap := func(mac, address string) *wire.InfraEnv {
-		family := map[bool]string{true: "ipv6", false: "ipv4"}[strings.Contains(address, ":")]
+		family := "ipv4"
+		if strings.Contains(address, ":") {
+			family = "ipv6"
+		}
 		return &wire.InfraEnv{StaticNetworkConfig: `[{"network_yaml":"interfaces: [{name: san, ` + family + `: {enabled: true, address: [{ip: '` + address + `', prefix-length: 8}]}}]",` +
 			`"mac_interface_map":[{"mac_address":"` + mac + `","logical_nic_name":"san"}]}]`}
 	}

@@ -88,7 +88,11 @@ func (f EventFilter) where() *conditions {
 		where.add("host_id = %s", "")
 	}
 	if f.Beyond != 0 {
-		where.add(map[bool]string{false: "seq > %s", true: "seq < %s"}[f.Descending], f.Beyond)
+		after := "seq > %s"
+		if f.Descending {
+			after = "seq < %s"
+		}
+		where.add(after, f.Beyond)
 	}
 	if f.Message != "" {
 		// POSITION of PostgreSQL and INSTR of SQLite differ; LIKE is common to both.

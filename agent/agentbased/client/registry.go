@@ -77,8 +77,13 @@ func (r Registry) Look(ctx context.Context, image, mirror, pullSecret string) (v
 
 // machine is the protocol's name of an architecture.
 func machine(name string) string {
-	return map[string]string{"amd64": wire.ClusterCPUArchitectureX8664, "arm64": wire.ClusterCPUArchitectureAarch64}[name] +
-		map[bool]string{true: name}[name != "amd64" && name != "arm64"]
+	switch name {
+	case "amd64":
+		return wire.ClusterCPUArchitectureX8664
+	case "arm64":
+		return wire.ClusterCPUArchitectureAarch64
+	}
+	return name
 }
 
 // reference is an image's name in parts.

@@ -1,7 +1,6 @@
 package manifests
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/netip"
@@ -280,7 +279,11 @@ func (r *reader) checkPlatform(a *AgentClusterInstall) {
 		}
 	}
 	if len(api) > 0 && len(ingress) > 0 && api[0] == ingress[0] && (s.LoadBalancer == nil || s.LoadBalancer.Type != "UserManaged") {
-		at.wrong(cmp.Or(map[bool]string{true: ingressVIPs}[len(s.IngressVIPs) > 0], ingressVIP), "is the address of the API, too (%.60s): write another one, or have loadBalancer.type UserManaged", api[0])
+		field := ingressVIP
+		if len(s.IngressVIPs) > 0 {
+			field = ingressVIPs
+		}
+		at.wrong(field, "is the address of the API, too (%.60s): write another one, or have loadBalancer.type UserManaged", api[0])
 	}
 }
 

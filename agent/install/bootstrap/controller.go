@@ -58,10 +58,14 @@ type Manifest struct {
 func (c Controller) Manifests(request wire.InstallCmdRequest) ([]Manifest, error) {
 	role := "assisted-installer-controller-role"
 	subjects := []object{{"kind": "ServiceAccount", "name": controllerName, "namespace": controllerNamespace}}
+	availability := "Full"
+	if request.ControlPlaneCount == 1 {
+		availability = "None"
+	}
 	options := object{
 		"inventory-url": c.HubURL, "cluster-id": request.ClusterID, "openshift-version": request.OpenshiftVersion,
 		"skip-cert-verification": fmt.Sprint(c.Insecure), "check-cluster-version": fmt.Sprint(request.CheckCvo != nil && *request.CheckCvo),
-		"high-availability-mode": map[bool]string{true: "None", false: "Full"}[request.ControlPlaneCount == 1],
+		"high-availability-mode": availability,
 		"must-gather-image":      request.MustGatherImage, "notify-num-reboots": fmt.Sprint(request.NotifyNumReboots),
 	}
 	if c.CA != "" {

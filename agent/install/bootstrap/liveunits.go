@@ -66,7 +66,10 @@ func (l *live) applyUnits(ctx context.Context, run command.Runner) error {
 		if u.Enabled == nil || util.IsTrue(u.Mask) {
 			continue
 		}
-		verb := map[bool]string{true: "enable", false: "disable"}[*u.Enabled]
+		verb := "disable"
+		if *u.Enabled {
+			verb = "enable"
+		}
 		if _, err := hostexec.Output(ctx, command.Lines(run), "systemctl", verb, "--", u.Name); err != nil {
 			return fmt.Errorf("%s unit %s: %w", verb, u.Name, err)
 		}

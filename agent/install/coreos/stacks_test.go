@@ -1,6 +1,7 @@
 package coreos_test
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -197,7 +198,7 @@ func TestDisksToFormat(t *testing.T) {
 			h.trees = map[string]string{"/dev/sda": `{"blockdevices": [` + tc.ordered + `]}`, "/dev/sdb": `{"blockdevices": [` + tc.disk + `]}`}
 			h.resolve = func(path string) (string, error) {
 				if path == "/dev/disk/by-id/wwn-0x2" {
-					return map[bool]string{true: "/dev/sdb", false: tc.resolved}[tc.resolved == ""], nil
+					return cmp.Or(tc.resolved, "/dev/sdb"), nil
 				}
 				return "/dev/sda", nil
 			}

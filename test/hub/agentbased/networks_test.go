@@ -69,7 +69,10 @@ func (s *site) installs() {
 	s.Helper()
 	s.decides()
 	for i := range s.hosts {
-		want := map[bool]string{true: "BOOTSTRAP_HOST_MAC=\"" + mac(0) + "\"\n"}[i == 0]
+		want := ""
+		if i == 0 {
+			want = "BOOTSTRAP_HOST_MAC=\"" + mac(0) + "\"\n"
+		}
 		s.Expect(s.holds(i, "/etc/assisted/node0")).To(Equal(want), "host %d", i)
 	}
 	s.startHub()
