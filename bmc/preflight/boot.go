@@ -28,7 +28,7 @@ const (
 )
 
 // needsRedfish: what Ironic does over Redfish only.
-func needsRedfish(in *Input) []v1alpha1.Misfit {
+func needsRedfish(in *Input) []v1alpha1.Mismatch {
 	w := in.Wishes
 	if w.Address.Redfish {
 		return nil
@@ -36,25 +36,25 @@ func needsRedfish(in *Input) []v1alpha1.Misfit {
 	message := func(what, instead string) string {
 		return fmt.Sprintf("%s needs a BMC over Redfish, and %s is of another kind: use a Redfish scheme, or %s.", what, quoted(w.Address.Scheme), instead)
 	}
-	var misfits []v1alpha1.Misfit
+	var mismatches []v1alpha1.Mismatch
 	if w.Volumes != nil {
-		misfits = append(misfits, misfit(kindHost, fieldHardware, ReasonNeedsRedfish,
+		mismatches = append(mismatches, mismatch(kindHost, fieldHardware, ReasonNeedsRedfish,
 			message("Hardware RAID", "use softwareRAIDVolumes, or leave hardwareRAIDVolumes out to keep the volumes as they are")))
 	}
 	if w.BootMode == uefiSecureBoot {
-		misfits = append(misfits, misfit(kindHost, fieldBootMode, ReasonNeedsRedfish, message("Switching secure boot", "write UEFI")))
+		mismatches = append(mismatches, mismatch(kindHost, fieldBootMode, ReasonNeedsRedfish, message("Switching secure boot", "write UEFI")))
 	}
 	if len(w.Settings) > 0 {
-		misfits = append(misfits, misfit(kindSettings, fieldSettings, ReasonNeedsRedfish, message("Changing BIOS settings", "remove the settings")))
+		mismatches = append(mismatches, mismatch(kindSettings, fieldSettings, ReasonNeedsRedfish, message("Changing BIOS settings", "remove the settings")))
 	}
 	if len(w.Updates) > 0 {
-		misfits = append(misfits, misfit(kindComponents, fieldUpdates, ReasonNeedsRedfish, message("Updating firmware", "remove the updates")))
+		mismatches = append(mismatches, mismatch(kindComponents, fieldUpdates, ReasonNeedsRedfish, message("Updating firmware", "remove the updates")))
 	}
-	return misfits
+	return mismatches
 }
 
 // addressScheme: the quirk table names a scheme that virtual media need.
-func addressScheme(in *Input) []v1alpha1.Misfit {
+func addressScheme(in *Input) []v1alpha1.Mismatch {
 	address := in.Wishes.Address
 	needed := quirks.Values(in.Report.Quirks, quirks.RequiredScheme)
 	if address.Boot != VirtualMedia || len(needed) == 0 || slices.Contains(needed, address.Scheme) {
@@ -66,22 +66,22 @@ func addressScheme(in *Input) []v1alpha1.Misfit {
 
 // badVersion: faults that spoil everything. Those of single capabilities are said
 // where these are asked for.
-func badVersion(in *Input) []v1alpha1.Misfit {
-	var misfits []v1alpha1.Misfit
+func badVersion(in *Input) []v1alpha1.Mismatch {
+	var mismatches []v1alpha1.Mismatch
 	for _, bad := range quirks.BadVersions(in.Report.Quirks) {
 		if bad.Capability == "" {
-			misfits = append(misfits, misfit(kindHost, fieldAddress, ReasonBadVersion,
+			mismatches = append(mismatches, mismatch(kindHost, fieldAddress, ReasonBadVersion,
 				fmt.Sprintf("The BMC has %s, which has a fault that %s mends. %s", known(in.Report.BMCVersion), bad.Mends, bad.Advice)))
 		}
 	}
-	return misfits
+	return mismatches
 }
 
 // bootKind: virtual media need a slot and a boot from it, HTTP boot needs a firmware
 // that has it.
-func bootKind(in *Input) []v1alpha1.Misfit {
+func bootKind(in *Input) []v1alpha1.Mismatch {
 	address := in.Wishes.Address
-	needs := func(capability, reason, instead string) []v1alpha1.Misfit {
+	needs := func(capability, reason, instead string) []v1alpha1.Mismatch {
 		because, as, refused := in.refused(capability, reason)
 		if !refused {
 			return nil
@@ -90,8 +90,8 @@ func bootKind(in *Input) []v1alpha1.Misfit {
 	}
 	switch address.Boot {
 	case VirtualMedia:
-		if misfits := needs(quirks.VirtualMediaCD, ReasonVirtualMedia, "boot over the network with "+overNetwork(address.Scheme)); misfits != nil {
-			return misfits
+		if mismatches := needs(quirks.VirtualMediaCD, ReasonVirtualMedia, "boot over the network with "+overNetwork(address.Scheme)); mismatches != nil {
+			return mismatches
 		}
 		if !strings.HasPrefix(address.Scheme, "idrac-") { // these direct the boot by a call of Dell's own
 			return needs(quirks.BootOnce, ReasonBootOnce, "boot over the network with "+overNetwork(address.Scheme))
@@ -120,7 +120,7 @@ func upper(text string) string {
 }
 
 // eachImage calls check with the images that the BMC fetches as virtual media.
-func eachImage(in *Input, check func(image LiveImage, name, field string) []v1alpha1.Misfit) []v1alpha1.Misfit {
+func eachImage(in *Input, check func(image LiveImage, name, field string) []v1alpha1.Mismatch) []v1alpha1.Mismatch {
 	if in.Wishes.Address.Boot != VirtualMedia {
 		return nil
 	}
@@ -128,12 +128,12 @@ func eachImage(in *Input, check func(image LiveImage, name, field string) []v1al
 }
 
 // imageScheme: the BMC fetches the image itself.
-func imageScheme(in *Input) []v1alpha1.Misfit {
+func imageScheme(in *Input) []v1alpha1.Mismatch {
 	allowed := quirks.Values(in.Report.Quirks, quirks.ImageScheme)
 	if len(allowed) == 0 {
 		allowed = in.Report.MediaProtocols
 	}
-	return eachImage(in, func(image LiveImage, name, field string) []v1alpha1.Misfit {
+	return eachImage(in, func(image LiveImage, name, field string) []v1alpha1.Mismatch {
 		if image.Scheme == "" || len(allowed) == 0 || slices.ContainsFunc(allowed, func(s string) bool { return strings.EqualFold(s, image.Scheme) }) {
 			return nil
 		}
@@ -143,8 +143,8 @@ func imageScheme(in *Input) []v1alpha1.Misfit {
 }
 
 // imageURL: some BMCs refuse more than a plain path.
-func imageURL(in *Input) []v1alpha1.Misfit {
-	return eachImage(in, func(image LiveImage, name, field string) []v1alpha1.Misfit {
+func imageURL(in *Input) []v1alpha1.Mismatch {
+	return eachImage(in, func(image LiveImage, name, field string) []v1alpha1.Mismatch {
 		if !image.Query || !quirks.Has(in.Report.Quirks, quirks.PlainURL) {
 			return nil
 		}
@@ -154,8 +154,8 @@ func imageURL(in *Input) []v1alpha1.Misfit {
 }
 
 // imageSize: a site knows how large an image its BMCs take.
-func imageSize(in *Input) []v1alpha1.Misfit {
-	return eachImage(in, func(image LiveImage, name, field string) []v1alpha1.Misfit {
+func imageSize(in *Input) []v1alpha1.Mismatch {
+	return eachImage(in, func(image LiveImage, name, field string) []v1alpha1.Mismatch {
 		for _, text := range quirks.Values(in.Report.Quirks, quirks.ImageSize) {
 			most, err := strconv.ParseInt(text, 10, 64)
 			if err != nil || image.Bytes <= most<<20 {
@@ -170,7 +170,7 @@ func imageSize(in *Input) []v1alpha1.Misfit {
 }
 
 // bootMode: HTTP boot and aarch64 know UEFI only.
-func bootMode(in *Input) []v1alpha1.Misfit {
+func bootMode(in *Input) []v1alpha1.Mismatch {
 	if in.Wishes.BootMode != legacy {
 		return nil
 	}
@@ -184,7 +184,7 @@ func bootMode(in *Input) []v1alpha1.Misfit {
 }
 
 // secureBoot: the switch has to be there.
-func secureBoot(in *Input) []v1alpha1.Misfit {
+func secureBoot(in *Input) []v1alpha1.Mismatch {
 	if in.Wishes.BootMode != uefiSecureBoot || !in.Wishes.Address.Redfish {
 		return nil
 	}

@@ -27,7 +27,7 @@ func capacity(d *v1alpha1.DriveReport) int64 {
 }
 
 // volumeCapacities: named disks hold the volumes, those with a size first, as Ironic counts.
-func volumeCapacities(in *Input) []v1alpha1.Misfit {
+func volumeCapacities(in *Input) []v1alpha1.Mismatch {
 	free := map[*v1alpha1.DriveReport]int64{}
 	room := func(v *Volume) (least int64, disks []named, known bool) {
 		disks = in.namedDisks(v)
@@ -45,9 +45,9 @@ func volumeCapacities(in *Input) []v1alpha1.Misfit {
 		least = free[slices.MinFunc(disks, func(a, b named) int { return cmp.Compare(free[a.drive], free[b.drive]) }).drive]
 		return least / stripe * stripe, disks, true
 	}
-	var misfits []v1alpha1.Misfit
+	var mismatches []v1alpha1.Mismatch
 	for _, open := range []bool{false, true} {
-		misfits = append(misfits, eachVolume(in, func(v *Volume, at string) []v1alpha1.Misfit {
+		mismatches = append(mismatches, eachVolume(in, func(v *Volume, at string) []v1alpha1.Mismatch {
 			least, disks, known := room(v)
 			if !known || (v.SizeGiB == 0) != open {
 				return nil
@@ -71,7 +71,7 @@ func volumeCapacities(in *Input) []v1alpha1.Misfit {
 			return nil
 		})...)
 	}
-	return misfits
+	return mismatches
 }
 
 // group are disks that Ironic takes for alike.
@@ -112,14 +112,14 @@ func (g group) fits(v *Volume, l level) int {
 
 // volumeGroups: where no disk is named, Ironic needs disks that are alike and free.
 // It is not said whether it will find them, only where there cannot be enough.
-func volumeGroups(in *Input) []v1alpha1.Misfit {
+func volumeGroups(in *Input) []v1alpha1.Mismatch {
 	if !in.storageComplete() || len(in.candidates(&Volume{})) == 0 {
 		return nil
 	}
 	counts, unread := in.groups()
 	var free []*Volume
 	var fields []string
-	misfits := eachVolume(in, func(v *Volume, at string) []v1alpha1.Misfit {
+	mismatches := eachVolume(in, func(v *Volume, at string) []v1alpha1.Mismatch {
 		l, known := levels[v.Level]
 		if len(v.Disks) > 0 || !known || v.SizeGiB == 0 || v.Count > 0 && !l.takes(v.Count) {
 			return nil
@@ -136,11 +136,11 @@ func volumeGroups(in *Input) []v1alpha1.Misfit {
 		return one(kindHost, at, ReasonRAIDDisksTooFew, fmt.Sprintf("%s asked for, and there is: %s. Ask for fewer disks or less space.", wanted(v), shown(counts)))
 	})
 	steps := 0
-	if len(misfits) == 0 && len(free) > 1 && unread == 0 && !assign(free, counts, &steps) {
+	if len(mismatches) == 0 && len(free) > 1 && unread == 0 && !assign(free, counts, &steps) {
 		return one(kindHost, fieldHardware, ReasonRAIDDisksTooFew, fmt.Sprintf(
 			"Each of %d volumes finds disks, and all of them together do not; there is: %s. Ask for fewer disks or less space.", len(free), shown(counts)))
 	}
-	return misfits
+	return mismatches
 }
 
 // groups counts the usable disks behind controllers that make volumes, without those

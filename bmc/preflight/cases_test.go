@@ -21,7 +21,7 @@ type test struct {
 	wishes func(*preflight.Wishes)
 	// machine changes the one that can do everything.
 	machine func(*machine)
-	// want are the misfits as "Kind field Reason"; says are parts of their messages.
+	// want are the mismatches as "Kind field Reason"; says are parts of their messages.
 	want, says []string
 }
 

@@ -23,7 +23,7 @@ type Input struct {
 }
 
 // policy is a rule: it returns the wishes that break it.
-type policy func(*Input) []v1alpha1.Misfit
+type policy func(*Input) []v1alpha1.Mismatch
 
 // policies are all rules, in the order in which a host goes its way.
 var policies = []policy{
@@ -65,16 +65,16 @@ var policies = []policy{
 	updateVersions,    // the image is not too old
 }
 
-// mostMisfits bounds a verdict; who has so many mends the first ones first.
-const mostMisfits = 64
+// mostMismatches bounds a verdict; who has so many mends the first ones first.
+const mostMismatches = 64
 
 // Check returns the wishes that cannot work, by object and in the order of the rules.
 // A report, registry or settings that are nil are not known.
-func Check(w Wishes, report *v1alpha1.BMCReport, registry *bios.Registry, settings *bios.Settings) []v1alpha1.Misfit {
+func Check(w Wishes, report *v1alpha1.BMCReport, registry *bios.Registry, settings *bios.Settings) []v1alpha1.Mismatch {
 	return check(policies, w, report, registry, settings)
 }
 
-func check(rules []policy, w Wishes, report *v1alpha1.BMCReport, registry *bios.Registry, settings *bios.Settings) []v1alpha1.Misfit {
+func check(rules []policy, w Wishes, report *v1alpha1.BMCReport, registry *bios.Registry, settings *bios.Settings) []v1alpha1.Mismatch {
 	in := &Input{Wishes: w, Registry: registry, Settings: settings}
 	if report != nil {
 		in.Report = *report
@@ -82,18 +82,18 @@ func check(rules []policy, w Wishes, report *v1alpha1.BMCReport, registry *bios.
 	if registry != nil && settings != nil {
 		in.state = registry.Evaluate(settings.Current, in.typedSettings())
 	}
-	var misfits []v1alpha1.Misfit
+	var mismatches []v1alpha1.Mismatch
 	for _, rule := range rules {
-		misfits = append(misfits, rule(in)...)
+		mismatches = append(mismatches, rule(in)...)
 	}
-	slices.SortStableFunc(misfits, func(a, b v1alpha1.Misfit) int {
+	slices.SortStableFunc(mismatches, func(a, b v1alpha1.Mismatch) int {
 		return cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind))
 	})
-	if more := len(misfits) - mostMisfits; more > 0 {
-		misfits = misfits[:mostMisfits]
-		misfits[mostMisfits-1].Message += fmt.Sprintf(" (And %d more misfits.)", more)
+	if more := len(mismatches) - mostMismatches; more > 0 {
+		mismatches = mismatches[:mostMismatches]
+		mismatches[mostMismatches-1].Message += fmt.Sprintf(" (And %d more mismatches.)", more)
 	}
-	return misfits
+	return mismatches
 }
 
 // The kinds that wishes are in.
@@ -135,11 +135,11 @@ func (in *Input) refused(name, reason string) (because, as string, refused bool)
 // vendor reports whether the machine is of a vendor.
 func (in *Input) vendor(name string) bool { return in.Report.Vendor == name }
 
-// one is a verdict of one misfit.
-func one(kind, field, reason, message string) []v1alpha1.Misfit {
-	return []v1alpha1.Misfit{misfit(kind, field, reason, message)}
+// one is a verdict of one mismatch.
+func one(kind, field, reason, message string) []v1alpha1.Mismatch {
+	return []v1alpha1.Mismatch{mismatch(kind, field, reason, message)}
 }
 
-func misfit(kind, field, reason, message string) v1alpha1.Misfit {
-	return v1alpha1.Misfit{Kind: kind, Field: field, Reason: reason, Message: shortened(message)}
+func mismatch(kind, field, reason, message string) v1alpha1.Mismatch {
+	return v1alpha1.Mismatch{Kind: kind, Field: field, Reason: reason, Message: shortened(message)}
 }

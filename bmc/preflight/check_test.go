@@ -43,7 +43,7 @@ func (c test) world() (preflight.Wishes, *machine) {
 	return w, m
 }
 
-func (c test) check() (preflight.Wishes, []v1alpha1.Misfit) {
+func (c test) check() (preflight.Wishes, []v1alpha1.Mismatch) {
 	w, m := c.world()
 	return w, preflight.Check(w, &m.report, m.registry, m.settings)
 }
@@ -53,10 +53,10 @@ func TestCheck(t *testing.T) {
 	for name, c := range all(t) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			_, misfits := c.check()
+			_, mismatches := c.check()
 			var got []string
 			var messages strings.Builder
-			for _, m := range misfits {
+			for _, m := range mismatches {
 				got = append(got, m.Kind+" "+m.Field+" "+m.Reason)
 				messages.WriteString(m.Message + "\n")
 				seen[m.Reason] = true
@@ -96,9 +96,9 @@ func TestEachRuleMatters(t *testing.T) {
 	}
 }
 
-// TestUnknownIsNoMisfit: every case passes where nothing is known of the machine, but
+// TestUnknownIsNoMismatch: every case passes where nothing is known of the machine, but
 // for wishes that are wrong by themselves.
-func TestUnknownIsNoMisfit(t *testing.T) {
+func TestUnknownIsNoMismatch(t *testing.T) {
 	alone := map[string]bool{}
 	for _, r := range preflight.Reasons {
 		alone[r.Name] = r.Alone
@@ -120,8 +120,8 @@ func TestUnknownIsNoMisfit(t *testing.T) {
 	t.Run("any sound wishes", rapid.MakeCheck(func(t *rapid.T) {
 		w := sound(t)
 		for _, report := range []*v1alpha1.BMCReport{nil, {}, &unknown} {
-			if misfits := preflight.Check(w, report, nil, nil); len(misfits) > 0 {
-				t.Fatalf("%v", misfits)
+			if mismatches := preflight.Check(w, report, nil, nil); len(mismatches) > 0 {
+				t.Fatalf("%v", mismatches)
 			}
 		}
 	}))
@@ -171,7 +171,7 @@ func sound(t *rapid.T) preflight.Wishes {
 	return w
 }
 
-// TestOrderAndBound: a verdict has its misfits by object, and not too many.
+// TestOrderAndBound: a verdict has its mismatches by object, and not too many.
 func TestOrderAndBound(t *testing.T) {
 	g := NewWithT(t)
 	w, m := plain(), able()
@@ -179,19 +179,19 @@ func TestOrderAndBound(t *testing.T) {
 	set("Wings", "x")(&w)
 	raid(preflight.Volume{Level: "2", SizeGiB: 1})(&w)
 	var kinds []string
-	for _, misfit := range preflight.Check(w, &m.report, m.registry, m.settings) {
-		kinds = append(kinds, misfit.Kind)
+	for _, mismatch := range preflight.Check(w, &m.report, m.registry, m.settings) {
+		kinds = append(kinds, mismatch.Kind)
 	}
 	g.Expect(kinds).To(Equal([]string{"BareMetalHost", "HostFirmwareSettings", "HostFirmwareComponents"}))
 
 	for i := range 100 {
 		w.Settings[fmt.Sprint("Wing", i)] = strings.Repeat("x", 10_000)
 	}
-	misfits := preflight.Check(w, &m.report, m.registry, m.settings)
-	g.Expect(misfits).To(HaveLen(64))
-	g.Expect(misfits[63].Message).To(HaveSuffix("(And 39 more misfits.)"))
-	for _, misfit := range misfits {
-		g.Expect(len(misfit.Message)).To(BeNumerically("<", 1000))
+	mismatches := preflight.Check(w, &m.report, m.registry, m.settings)
+	g.Expect(mismatches).To(HaveLen(64))
+	g.Expect(mismatches[63].Message).To(HaveSuffix("(And 39 more mismatches.)"))
+	for _, mismatch := range mismatches {
+		g.Expect(len(mismatch.Message)).To(BeNumerically("<", 1000))
 	}
 }
 

@@ -101,21 +101,21 @@ func (in *Input) namedDisks(v *Volume) []named {
 }
 
 // volumeDisks: named disks exist, can be used, and are of one kind.
-func volumeDisks(in *Input) []v1alpha1.Misfit {
-	return eachVolume(in, func(v *Volume, at string) []v1alpha1.Misfit {
-		var misfits []v1alpha1.Misfit
+func volumeDisks(in *Input) []v1alpha1.Mismatch {
+	return eachVolume(in, func(v *Volume, at string) []v1alpha1.Mismatch {
+		var mismatches []v1alpha1.Mismatch
 		field := at + ".physicalDisks"
 		kinds := map[string]string{}
 		for _, n := range in.namedDisks(v) {
 			if n.drive == nil {
 				if in.storageComplete() {
-					misfits = append(misfits, misfit(kindHost, field, ReasonRAIDDiskUnknown,
+					mismatches = append(mismatches, mismatch(kindHost, field, ReasonRAIDDiskUnknown,
 						fmt.Sprintf("No controller has a disk %s: write ids of %s.", quoted(n.id), in.diskIDs(v.Controller))))
 				}
 				continue
 			}
 			if problem := unusable(n.drive); problem != "" {
-				misfits = append(misfits, misfit(kindHost, field, ReasonRAIDDiskUnusable,
+				mismatches = append(mismatches, mismatch(kindHost, field, ReasonRAIDDiskUnusable,
 					fmt.Sprintf("The disk %s is %s: mend that, or name another one.", quoted(n.id), problem)))
 			}
 			if d := n.drive; d.MediaType != "" && d.Protocol != "" {
@@ -128,10 +128,10 @@ func volumeDisks(in *Input) []v1alpha1.Misfit {
 				seen = append(seen, fmt.Sprintf("%s (%s)", id, kind))
 			}
 			slices.Sort(seen)
-			misfits = append(misfits, misfit(kindHost, field, ReasonRAIDDisksMixed,
+			mismatches = append(mismatches, mismatch(kindHost, field, ReasonRAIDDisksMixed,
 				fmt.Sprintf("A volume has disks of one kind, and these are of %d: %s. Name disks of one kind.", len(kinds), list(seen))))
 		}
-		return misfits
+		return mismatches
 	})
 }
 
@@ -177,8 +177,8 @@ func (in *Input) controllerKnown(name string) bool {
 
 // volumeControllers: Ironic does not compare the controller, and sends disks of
 // several in one request, which the BMC refuses.
-func volumeControllers(in *Input) []v1alpha1.Misfit {
-	return eachVolume(in, func(v *Volume, at string) []v1alpha1.Misfit {
+func volumeControllers(in *Input) []v1alpha1.Mismatch {
+	return eachVolume(in, func(v *Volume, at string) []v1alpha1.Mismatch {
 		if v.Controller != "" && !in.controllerKnown(v.Controller) && in.storageComplete() {
 			var ids []string
 			for _, s := range in.Report.Storage {

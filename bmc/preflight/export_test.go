@@ -11,6 +11,6 @@ import (
 var Rules = len(policies)
 
 // CheckWithout is Check without one of the rules.
-func CheckWithout(rule int, w Wishes, report *v1alpha1.BMCReport, registry *bios.Registry, settings *bios.Settings) []v1alpha1.Misfit {
+func CheckWithout(rule int, w Wishes, report *v1alpha1.BMCReport, registry *bios.Registry, settings *bios.Settings) []v1alpha1.Mismatch {
 	return check(slices.Delete(slices.Clone(policies), rule, rule+1), w, report, registry, settings)
 }

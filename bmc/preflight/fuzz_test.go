@@ -32,13 +32,13 @@ func FuzzCheck(f *testing.F) {
 		registry, _ := bios.ParseRegistry(rawRegistry)
 		settings, _ := bios.ParseSettings(rawSettings, nil)
 		g := NewWithT(t)
-		misfits := preflight.Check(w, &report, registry, settings)
-		g.Expect(len(misfits)).To(BeNumerically("<=", 64))
-		for _, m := range misfits {
+		mismatches := preflight.Check(w, &report, registry, settings)
+		g.Expect(len(mismatches)).To(BeNumerically("<=", 64))
+		for _, m := range mismatches {
 			g.Expect(utf8.RuneCountInString(m.Message)).To(BeNumerically("<", 1000))
 			g.Expect(m.Kind).NotTo(BeEmpty())
 			g.Expect(m.Field).NotTo(BeEmpty())
 		}
-		g.Expect(preflight.Check(w, &report, registry, settings)).To(Equal(misfits))
+		g.Expect(preflight.Check(w, &report, registry, settings)).To(Equal(mismatches))
 	})
 }

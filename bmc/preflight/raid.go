@@ -67,16 +67,16 @@ func (v *Volume) disks() int {
 }
 
 // eachVolume calls check with each volume and its field.
-func eachVolume(in *Input, check func(v *Volume, at string) []v1alpha1.Misfit) []v1alpha1.Misfit {
-	var misfits []v1alpha1.Misfit
+func eachVolume(in *Input, check func(v *Volume, at string) []v1alpha1.Mismatch) []v1alpha1.Mismatch {
+	var mismatches []v1alpha1.Mismatch
 	for i := range in.Wishes.Volumes {
-		misfits = append(misfits, check(&in.Wishes.Volumes[i], fmt.Sprintf("%s[%d]", fieldHardware, i))...)
+		mismatches = append(mismatches, check(&in.Wishes.Volumes[i], fmt.Sprintf("%s[%d]", fieldHardware, i))...)
 	}
-	return misfits
+	return mismatches
 }
 
 // oneKindOfVolumes: a host has hardware or software RAID.
-func oneKindOfVolumes(in *Input) []v1alpha1.Misfit {
+func oneKindOfVolumes(in *Input) []v1alpha1.Mismatch {
 	if len(in.Wishes.Volumes) == 0 || len(in.Wishes.SoftwareVolumes) == 0 {
 		return nil
 	}
@@ -84,7 +84,7 @@ func oneKindOfVolumes(in *Input) []v1alpha1.Misfit {
 }
 
 // volumesOffered: the BMC has to make volumes.
-func volumesOffered(in *Input) []v1alpha1.Misfit {
+func volumesOffered(in *Input) []v1alpha1.Mismatch {
 	if len(in.Wishes.Volumes) == 0 || !in.Wishes.Address.Redfish {
 		return nil
 	}
@@ -108,9 +108,9 @@ func is(n int) string {
 }
 
 // volumesValid: what the API's schema cannot say.
-func volumesValid(in *Input) []v1alpha1.Misfit {
+func volumesValid(in *Input) []v1alpha1.Mismatch {
 	var names []string
-	return eachVolume(in, func(v *Volume, at string) []v1alpha1.Misfit {
+	return eachVolume(in, func(v *Volume, at string) []v1alpha1.Mismatch {
 		again := v.Name != "" && slices.Contains(names, v.Name)
 		names = append(names, v.Name)
 		switch {
@@ -138,8 +138,8 @@ func duplicate(values []string) string {
 }
 
 // volumeLevels: Ironic has to know the level, and the controller too.
-func volumeLevels(in *Input) []v1alpha1.Misfit {
-	return eachVolume(in, func(v *Volume, at string) []v1alpha1.Misfit {
+func volumeLevels(in *Input) []v1alpha1.Mismatch {
+	return eachVolume(in, func(v *Volume, at string) []v1alpha1.Mismatch {
 		l, known := levels[v.Level]
 		if !known {
 			return one(kindHost, at+".level", ReasonRAIDLevel, fmt.Sprintf("Ironic knows no level %s: write one of %s.", quoted(v.Level), strings.Join(levelNames, ", ")))
@@ -223,8 +223,8 @@ func levelsOf(types []string) string {
 }
 
 // volumeDiskCounts: the number of disks has to go with the level.
-func volumeDiskCounts(in *Input) []v1alpha1.Misfit {
-	return eachVolume(in, func(v *Volume, at string) []v1alpha1.Misfit {
+func volumeDiskCounts(in *Input) []v1alpha1.Mismatch {
+	return eachVolume(in, func(v *Volume, at string) []v1alpha1.Mismatch {
 		l, known := levels[v.Level]
 		n := v.disks()
 		if !known || n == 0 || l.takes(n) {
@@ -239,8 +239,8 @@ func volumeDiskCounts(in *Input) []v1alpha1.Misfit {
 }
 
 // volumeSizes: Ironic finds the largest size for named disks only.
-func volumeSizes(in *Input) []v1alpha1.Misfit {
-	return eachVolume(in, func(v *Volume, at string) []v1alpha1.Misfit {
+func volumeSizes(in *Input) []v1alpha1.Mismatch {
+	return eachVolume(in, func(v *Volume, at string) []v1alpha1.Mismatch {
 		if v.SizeGiB != 0 || len(v.Disks) > 0 {
 			return nil
 		}
@@ -250,11 +250,11 @@ func volumeSizes(in *Input) []v1alpha1.Misfit {
 }
 
 // softwareVolumes: what Ironic's live image makes.
-func softwareVolumes(in *Input) []v1alpha1.Misfit {
+func softwareVolumes(in *Input) []v1alpha1.Mismatch {
 	volumes := in.Wishes.SoftwareVolumes
-	var misfits []v1alpha1.Misfit
+	var mismatches []v1alpha1.Mismatch
 	add := func(field, message string) {
-		misfits = append(misfits, misfit(kindHost, fieldSoftware+field, ReasonSoftwareRAID, message))
+		mismatches = append(mismatches, mismatch(kindHost, fieldSoftware+field, ReasonSoftwareRAID, message))
 	}
 	if len(volumes) > 2 {
 		add("", fmt.Sprintf("%d volumes are asked for: at most 2 can be made.", len(volumes)))
@@ -278,5 +278,5 @@ func softwareVolumes(in *Input) []v1alpha1.Misfit {
 	if open > 1 {
 		add("[0].sizeGibibytes", "Two volumes on the same disks are both as large as possible: set the size of the first.")
 	}
-	return misfits
+	return mismatches
 }

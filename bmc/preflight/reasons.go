@@ -1,6 +1,6 @@
 package preflight
 
-// The reasons of misfits.
+// The reasons of mismatches.
 const (
 	ReasonNeedsRedfish      = "NeedsRedfish"
 	ReasonAddressScheme     = "AddressScheme"

@@ -23,19 +23,19 @@ func (in *Input) settingNamesSorted() []string {
 
 // eachSetting calls check with each wish that the machine does not fulfil already;
 // a is nil where the registry does not describe it.
-func eachSetting(in *Input, check func(name string, wish any, a *bios.Attribute) []v1alpha1.Misfit) []v1alpha1.Misfit {
+func eachSetting(in *Input, check func(name string, wish any, a *bios.Attribute) []v1alpha1.Mismatch) []v1alpha1.Mismatch {
 	if !in.Wishes.Address.Redfish {
 		return nil
 	}
-	var misfits []v1alpha1.Misfit
+	var mismatches []v1alpha1.Mismatch
 	for _, name := range in.settingNamesSorted() {
 		wish := in.Wishes.Settings[name]
 		if current, there := in.current(name); there && current != nil && bios.Text(current) == bios.Text(wish) {
 			continue
 		}
-		misfits = append(misfits, check(name, wish, in.Registry.Attribute(name))...)
+		mismatches = append(mismatches, check(name, wish, in.Registry.Attribute(name))...)
 	}
-	return misfits
+	return mismatches
 }
 
 // current is a setting's value now.
@@ -59,7 +59,7 @@ func (in *Input) typedSettings() map[string]any {
 }
 
 // settingsOffered: the BMC has to let settings be changed.
-func settingsOffered(in *Input) []v1alpha1.Misfit {
+func settingsOffered(in *Input) []v1alpha1.Mismatch {
 	if len(in.Wishes.Settings) == 0 || !in.Wishes.Address.Redfish {
 		return nil
 	}
@@ -72,11 +72,11 @@ func settingsOffered(in *Input) []v1alpha1.Misfit {
 }
 
 // settingNames: the machine has the settings.
-func settingNames(in *Input) []v1alpha1.Misfit {
+func settingNames(in *Input) []v1alpha1.Mismatch {
 	if in.Settings == nil || len(in.Settings.Current) == 0 {
 		return nil
 	}
-	return eachSetting(in, func(name string, _ any, _ *bios.Attribute) []v1alpha1.Misfit {
+	return eachSetting(in, func(name string, _ any, _ *bios.Attribute) []v1alpha1.Mismatch {
 		if _, there := in.current(name); there {
 			return nil
 		}
@@ -108,8 +108,8 @@ func (in *Input) nearestSetting(name string) string {
 var ofTheTPM = regexp.MustCompile(`Tpm|TPM|(?:^|[^A-Za-z])tpm`)
 
 // settingProtected: passwords and the TPM are changed by hand, with a person's presence.
-func settingProtected(in *Input) []v1alpha1.Misfit {
-	return eachSetting(in, func(name string, _ any, a *bios.Attribute) []v1alpha1.Misfit {
+func settingProtected(in *Input) []v1alpha1.Mismatch {
+	return eachSetting(in, func(name string, _ any, a *bios.Attribute) []v1alpha1.Mismatch {
 		var what string
 		switch {
 		case a != nil && a.Type == bios.Password, strings.Contains(strings.ToLower(name), "password"):
@@ -125,8 +125,8 @@ func settingProtected(in *Input) []v1alpha1.Misfit {
 
 // settingLocks: read only, immutable, greyed out or hidden settings are refused. What
 // the other wishes open or lock counts.
-func settingLocks(in *Input) []v1alpha1.Misfit {
-	return eachSetting(in, func(name string, wish any, a *bios.Attribute) []v1alpha1.Misfit {
+func settingLocks(in *Input) []v1alpha1.Mismatch {
+	return eachSetting(in, func(name string, wish any, a *bios.Attribute) []v1alpha1.Mismatch {
 		if a == nil {
 			return nil
 		}
@@ -152,8 +152,8 @@ func settingLocks(in *Input) []v1alpha1.Misfit {
 
 // settingTypes: Ironic sends numbers as numbers and all else as texts, and the BMC
 // takes the type of the present value.
-func settingTypes(in *Input) []v1alpha1.Misfit {
-	return eachSetting(in, func(name string, wish any, a *bios.Attribute) []v1alpha1.Misfit {
+func settingTypes(in *Input) []v1alpha1.Mismatch {
+	return eachSetting(in, func(name string, wish any, a *bios.Attribute) []v1alpha1.Mismatch {
 		_, number := wish.(int)
 		field, kind := settingField(name), bios.Unknown
 		if a != nil {
@@ -186,8 +186,8 @@ func whole(wish any) bool {
 }
 
 // settingReadable: Ironic confirms a setting by reading it back.
-func settingReadable(in *Input) []v1alpha1.Misfit {
-	return eachSetting(in, func(name string, _ any, a *bios.Attribute) []v1alpha1.Misfit {
+func settingReadable(in *Input) []v1alpha1.Mismatch {
+	return eachSetting(in, func(name string, _ any, a *bios.Attribute) []v1alpha1.Mismatch {
 		if a == nil || !a.WriteOnly || a.Type == bios.Password {
 			return nil
 		}

@@ -20,16 +20,16 @@ func Bounds(w Wishes, report *v1alpha1.BMCReport) (live, firmware bool) {
 
 // TooLarge reports a verdict that is, among others, about the size of an image. It
 // may change without the wishes: behind an address there may be another image.
-func TooLarge(misfits []v1alpha1.Misfit) bool {
-	return slices.ContainsFunc(misfits, func(m v1alpha1.Misfit) bool {
+func TooLarge(mismatches []v1alpha1.Mismatch) bool {
+	return slices.ContainsFunc(mismatches, func(m v1alpha1.Mismatch) bool {
 		return m.Reason == ReasonImageSize || m.Reason == ReasonUpdateSize
 	})
 }
 
 // Refused are the addresses of the images that a verdict on these wishes found too large.
-func Refused(w Wishes, misfits []v1alpha1.Misfit) []string {
+func Refused(w Wishes, mismatches []v1alpha1.Mismatch) []string {
 	var all []string
-	for _, m := range misfits {
+	for _, m := range mismatches {
 		switch {
 		case m.Reason == ReasonImageSize && m.Field == fieldAddress:
 			all = append(all, w.LiveImage.Address)

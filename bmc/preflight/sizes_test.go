@@ -50,7 +50,7 @@ func TestRefused(t *testing.T) {
 	report := &v1alpha1.BMCReport{Quirks: []v1alpha1.AppliedQuirk{{ID: "site", Effect: "image-size", Value: "1"}}, MaxImageBytes: 1 << 20}
 	g := NewWithT(t)
 	g.Expect(preflight.Refused(w, preflight.Check(w, report, nil, nil))).To(ConsistOf("https://192.0.2.9/a", "https://192.0.2.9/b", "https://192.0.2.9/c"))
-	g.Expect(preflight.Refused(w, []v1alpha1.Misfit{{Field: "spec.updates[7].url", Reason: preflight.ReasonUpdateSize}, {Reason: preflight.ReasonRAIDLevel}})).To(BeEmpty())
+	g.Expect(preflight.Refused(w, []v1alpha1.Mismatch{{Field: "spec.updates[7].url", Reason: preflight.ReasonUpdateSize}, {Reason: preflight.ReasonRAIDLevel}})).To(BeEmpty())
 }
 
 // TestAnImageThatIsALittleTooLarge: a person sees two numbers that differ.

@@ -13,7 +13,7 @@ import (
 
 // pendingChanges: what others left at the BMC blocks our changes, or is applied with
 // them. On Dell a job blocks all kinds of changes, elsewhere settings block settings.
-func pendingChanges(in *Input) []v1alpha1.Misfit {
+func pendingChanges(in *Input) []v1alpha1.Mismatch {
 	w := in.Wishes
 	if !w.Address.Redfish {
 		return nil
@@ -70,7 +70,7 @@ func (in *Input) pendingCount() int {
 }
 
 // updatesOffered: the BMC fetches images itself, and has the licence for it.
-func updatesOffered(in *Input) []v1alpha1.Misfit {
+func updatesOffered(in *Input) []v1alpha1.Mismatch {
 	if len(in.Wishes.Updates) == 0 || !in.Wishes.Address.Redfish {
 		return nil
 	}
@@ -85,12 +85,12 @@ func updatesOffered(in *Input) []v1alpha1.Misfit {
 }
 
 // eachUpdate calls check with each update and its field.
-func eachUpdate(in *Input, check func(u *Update, at string) []v1alpha1.Misfit) []v1alpha1.Misfit {
-	var misfits []v1alpha1.Misfit
+func eachUpdate(in *Input, check func(u *Update, at string) []v1alpha1.Mismatch) []v1alpha1.Mismatch {
+	var mismatches []v1alpha1.Mismatch
 	for i := range in.Wishes.Updates {
-		misfits = append(misfits, check(&in.Wishes.Updates[i], fmt.Sprintf("%s[%d]", fieldUpdates, i))...)
+		mismatches = append(mismatches, check(&in.Wishes.Updates[i], fmt.Sprintf("%s[%d]", fieldUpdates, i))...)
 	}
-	return misfits
+	return mismatches
 }
 
 // inventoryWords are the parts of names by which an inventory calls a component.
@@ -113,8 +113,8 @@ func (in *Input) entries(component string) []v1alpha1.FirmwareReport {
 
 // updateComponents: Ironic knows three kinds of components, and the BMC says of its
 // own which it updates.
-func updateComponents(in *Input) []v1alpha1.Misfit {
-	return eachUpdate(in, func(u *Update, at string) []v1alpha1.Misfit {
+func updateComponents(in *Input) []v1alpha1.Mismatch {
+	return eachUpdate(in, func(u *Update, at string) []v1alpha1.Mismatch {
 		id, nic := strings.CutPrefix(u.Component, "nic:")
 		if u.Component != "bmc" && u.Component != "bios" && (!nic || id == "") {
 			return one(kindComponents, at+".component", ReasonUpdateComponent, fmt.Sprintf("The component %s is not one: write bmc, bios or nic:ID.", quoted(u.Component)))
@@ -147,8 +147,8 @@ var ofIronic = []string{"file", "swift"}
 const swiftMended = "6.00.00.00"
 
 // updateSchemes: the BMC fetches by the scheme.
-func updateSchemes(in *Input) []v1alpha1.Misfit {
-	return eachUpdate(in, func(u *Update, at string) []v1alpha1.Misfit {
+func updateSchemes(in *Input) []v1alpha1.Mismatch {
+	return eachUpdate(in, func(u *Update, at string) []v1alpha1.Mismatch {
 		address, err := url.Parse(u.URL)
 		if err != nil || address.Scheme == "" || address.Host == "" && address.Scheme != "file" {
 			return one(kindComponents, at+".url", ReasonUpdateScheme, "The address of the image cannot be read: write it as https://HOST/PATH.")
@@ -166,9 +166,9 @@ func updateSchemes(in *Input) []v1alpha1.Misfit {
 }
 
 // updateSizes: the BMC has room for the image.
-func updateSizes(in *Input) []v1alpha1.Misfit {
+func updateSizes(in *Input) []v1alpha1.Mismatch {
 	most := in.Report.MaxImageBytes
-	return eachUpdate(in, func(u *Update, at string) []v1alpha1.Misfit {
+	return eachUpdate(in, func(u *Update, at string) []v1alpha1.Mismatch {
 		if most <= 0 || u.Bytes <= most {
 			return nil
 		}
@@ -178,8 +178,8 @@ func updateSizes(in *Input) []v1alpha1.Misfit {
 }
 
 // updateVersions: the BMC lets no image in that is older than it says.
-func updateVersions(in *Input) []v1alpha1.Misfit {
-	return eachUpdate(in, func(u *Update, at string) []v1alpha1.Misfit {
+func updateVersions(in *Input) []v1alpha1.Mismatch {
+	return eachUpdate(in, func(u *Update, at string) []v1alpha1.Mismatch {
 		for _, f := range in.entries(u.Component) {
 			if f.LowestSupportedVersion != "" && quirks.Older(u.Version, f.LowestSupportedVersion) {
 				return one(kindComponents, at+".url", ReasonUpdateVersion, fmt.Sprintf("The image is version %s by its name, and %s takes %s or later: use such an image.", cut(u.Version, longestValue), f.ID, cut(f.LowestSupportedVersion, longestValue)))

@@ -13,8 +13,8 @@ import (
 )
 
 // settingValues: the value is one that the attribute takes.
-func settingValues(in *Input) []v1alpha1.Misfit {
-	return eachSetting(in, func(name string, wish any, a *bios.Attribute) []v1alpha1.Misfit {
+func settingValues(in *Input) []v1alpha1.Mismatch {
+	return eachSetting(in, func(name string, wish any, a *bios.Attribute) []v1alpha1.Mismatch {
 		if a == nil {
 			return nil
 		}
@@ -109,11 +109,11 @@ func wrongText(a *bios.Attribute, wish any) string {
 }
 
 // settingForced: a dependency gives the setting another value while another one has its.
-func settingForced(in *Input) []v1alpha1.Misfit {
+func settingForced(in *Input) []v1alpha1.Mismatch {
 	if in.state == nil {
 		return nil
 	}
-	return eachSetting(in, func(name string, wish any, a *bios.Attribute) []v1alpha1.Misfit {
+	return eachSetting(in, func(name string, wish any, a *bios.Attribute) []v1alpha1.Mismatch {
 		if a == nil {
 			return nil
 		}
@@ -133,12 +133,12 @@ func settingForced(in *Input) []v1alpha1.Misfit {
 var bootModeSettings = []string{"bootmode", "bootmodeselect", "bootmodes_systembootmode", "systembootmode"}
 
 // settingBootMode: the boot mode and secure boot are spec.bootMode's.
-func settingBootMode(in *Input) []v1alpha1.Misfit {
+func settingBootMode(in *Input) []v1alpha1.Mismatch {
 	mode := in.Wishes.BootMode
 	if mode == "" {
 		mode = "UEFI"
 	}
-	return eachSetting(in, func(name string, wish any, _ *bios.Attribute) []v1alpha1.Misfit {
+	return eachSetting(in, func(name string, wish any, _ *bios.Attribute) []v1alpha1.Mismatch {
 		lower, value := strings.ToLower(name), strings.ToLower(bios.Text(wish))
 		var asks string
 		switch {
@@ -182,8 +182,8 @@ var firmwareSwitchNames = []firmwareSwitch{
 
 // firmwareSwitches: no driver of Ironic carries out spec.firmware. A wish that the machine
 // fulfils already is none.
-func firmwareSwitches(in *Input) []v1alpha1.Misfit {
-	var misfits []v1alpha1.Misfit
+func firmwareSwitches(in *Input) []v1alpha1.Mismatch {
+	var mismatches []v1alpha1.Mismatch
 	for _, s := range firmwareSwitchNames {
 		on, wished := in.Wishes.Firmware[s.field]
 		if !wished {
@@ -195,14 +195,14 @@ func firmwareSwitches(in *Input) []v1alpha1.Misfit {
 				continue
 			}
 			if is, known := switchedOn(current); known && is != on && in.Wishes.Settings[name] == nil {
-				misfits = append(misfits, misfit(kindHost, "spec.firmware."+s.field, ReasonFirmwareSwitch, fmt.Sprintf(
+				mismatches = append(mismatches, mismatch(kindHost, "spec.firmware."+s.field, ReasonFirmwareSwitch, fmt.Sprintf(
 					"%v is asked for, %s is %s, and nobody carries out spec.firmware: remove it, and write the setting %s into HostFirmwareSettings.",
 					on, name, quoted(bios.Text(current)), name)))
 			}
 			break
 		}
 	}
-	return misfits
+	return mismatches
 }
 
 // switchedOn reads a value that is a switch by its words.

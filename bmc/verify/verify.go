@@ -47,7 +47,7 @@ const (
 
 // Drift is something that is not as it was asked for.
 type Drift struct {
-	// Kind and Field name the wish, as in v1alpha1.Misfit.
+	// Kind and Field name the wish, as in v1alpha1.Mismatch.
 	Kind, Field string
 	// Wanted and Seen are what was asked for and what is there.
 	Wanted, Seen string

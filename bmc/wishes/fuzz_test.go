@@ -34,7 +34,7 @@ func FuzzOf(f *testing.F) {
 			t.Fatalf("the same objects are other wishes: %+v, %+v: %v", w, again, err)
 		}
 		if n := len(preflight.Check(w, &v1alpha1.BMCReport{}, nil, nil)); n > 64 {
-			t.Fatalf("%d misfits", n)
+			t.Fatalf("%d mismatches", n)
 		}
 	})
 }

@@ -237,7 +237,7 @@ func (s *site) withSettings() {
 	s.create(settings)
 }
 
-// TestBMCCheck: misfits of a file, with what the cluster knows and with what a report does.
+// TestBMCCheck: mismatches of a file, with what the cluster knows and with what a report does.
 func TestBMCCheck(t *testing.T) {
 	report, err := json.Marshal(aBMC("").Status.Report)
 	if err != nil {
@@ -268,12 +268,12 @@ func TestBMCCheck(t *testing.T) {
 	}{
 		"against the cluster": {
 			args: []string{"-f", file}, cluster: func(s *site) { s.create(aBMC("node-1")) }, want: append(inHost, "node-2: there is no report of its BMC"), not: "Wings",
-			fails: "3 misfits, on 1 of 2 hosts",
+			fails: "3 mismatches, on 1 of 2 hosts",
 		},
-		"with the BIOS settings":    {args: []string{"-f", file}, cluster: func(s *site) { s.create(aBMC("node-1")); s.withSettings() }, want: append(inHost, inBIOS...), not: "Cores", fails: "5 misfits"},
-		"from standard input":       {args: []string{"-f", "-"}, in: hosts, cluster: func(s *site) { s.create(aBMC("node-1")) }, want: inHost, fails: "3 misfits"},
-		"without a report":          {args: []string{"-f", file}, want: append(inHost[2:], "node-1: there is no report of its BMC"), not: "RAIDLevel", fails: "1 misfit"},
-		"against a report's file":   {args: []string{"-f", file, "--report", reported}, want: append(inHost, "node-2: nothing that is known speaks against its wishes"), fails: "3 misfits"},
+		"with the BIOS settings":    {args: []string{"-f", file}, cluster: func(s *site) { s.create(aBMC("node-1")); s.withSettings() }, want: append(inHost, inBIOS...), not: "Cores", fails: "5 mismatches"},
+		"from standard input":       {args: []string{"-f", "-"}, in: hosts, cluster: func(s *site) { s.create(aBMC("node-1")) }, want: inHost, fails: "3 mismatches"},
+		"without a report":          {args: []string{"-f", file}, want: append(inHost[2:], "node-1: there is no report of its BMC"), not: "RAIDLevel", fails: "1 mismatch"},
+		"against a report's file":   {args: []string{"-f", file, "--report", reported}, want: append(inHost, "node-2: nothing that is known speaks against its wishes"), fails: "3 mismatches"},
 		"nothing speaks against it": {args: []string{"-f", good}, cluster: func(s *site) { s.create(aBMC("node-1")); s.withSettings() }, want: []string{"^node-1: nothing that is known speaks against its wishes"}, not: "MESSAGE"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -316,7 +316,7 @@ func TestABadObjectEndsNoCheck(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			out, _, err := command(t, c.bad+"---\n"+hosts, "bmc", "check", "-f", "-", "--report", report)
-			g.Expect(err).To(MatchError(And(ContainSubstring("3 misfits, on 1 of"), ContainSubstring(c.says))))
+			g.Expect(err).To(MatchError(And(ContainSubstring("3 mismatches, on 1 of"), ContainSubstring(c.says))))
 			g.Expect(out).To(MatchRegexp(`node-1 +BareMetalHost +spec\.bootMode`))
 			g.Expect(out).To(ContainSubstring("node-2: nothing that is known speaks against its wishes"))
 			g.Expect(out).NotTo(ContainSubstring("odd: nothing that is known"))
@@ -333,7 +333,7 @@ func TestBMCCheckNeedsNoClusterForAReport(t *testing.T) {
 	report := filepath.Join(t.TempDir(), "report.json")
 	g.Expect(os.WriteFile(report, raw, 0o600)).To(Succeed())
 	_, _, err = command(t, hosts, "bmc", "check", "-f", "-", "--report", report)
-	g.Expect(err).To(MatchError(ContainSubstring("3 misfits")))
+	g.Expect(err).To(MatchError(ContainSubstring("3 mismatches")))
 	_, _, err = command(t, hosts, "bmc", "check", "-f", "-")
 	g.Expect(err).To(MatchError(ContainSubstring("set KUBECONFIG")))
 }
@@ -358,7 +358,7 @@ func TestBMCCheckRefuses(t *testing.T) {
 		"a wrong type":       {in: "apiVersion: metal3.io/v1alpha1\nkind: BareMetalHost\nmetadata: {name: odd}\nspec: {online: 3}\n", want: `BareMetalHost "odd"`},
 		"an unknown address": {in: "apiVersion: metal3.io/v1alpha1\nkind: BareMetalHost\nmetadata: {name: odd}\nspec: {online: true, bmc: {address: 'pigeon://x'}}\n", want: "Unknown BMC type"},
 		"a wish misspelled": {
-			in: strings.Replace(hosts, "hardwareRAIDVolumes", "hardwareRaidVolume", 1), want: "2 misfits",
+			in: strings.Replace(hosts, "hardwareRAIDVolumes", "hardwareRaidVolume", 1), want: "2 mismatches",
 			warns: `warning: BareMetalHost "node-1": .*unknown field "hardwareRaidVolume"`,
 		},
 		"no report":           {in: hosts, report: "{}", want: "is no report"},

@@ -101,8 +101,8 @@ func (c *connection) known(file string) (knowing, error) {
 
 // checked is the verdict on a host.
 type checked struct {
-	host    string
-	misfits []ironflowv1.Misfit
+	host       string
+	mismatches []ironflowv1.Mismatch
 	// reported says that there was a report to hold the wishes against.
 	reported bool
 	// problem is why the wishes could not be checked.
@@ -127,23 +127,23 @@ func checkHost(ctx context.Context, o wishes.Objects, look knowing) checked {
 	if err != nil {
 		return checked{host: o.Host.Name, problem: err}
 	}
-	return checked{host: o.Host.Name, misfits: preflight.Check(w, k.report, k.registry, k.settings), reported: k.report != nil}
+	return checked{host: o.Host.Name, mismatches: preflight.Check(w, k.report, k.registry, k.settings), reported: k.report != nil}
 }
 
-// printChecks shows the verdicts. An error says that there are misfits, or problems with
+// printChecks shows the verdicts. An error says that there are mismatches, or problems with
 // objects of the file, which are none of a host that was checked.
 func printChecks(out io.Writer, results []checked, problems []error) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	misfits, bad := 0, 0
+	mismatches, bad := 0, 0
 	for _, r := range results {
-		for i, m := range r.misfits {
-			if misfits == 0 && i == 0 {
+		for i, m := range r.mismatches {
+			if mismatches == 0 && i == 0 {
 				fmt.Fprintln(t, "HOST\tKIND\tFIELD\tREASON\tMESSAGE")
 			}
 			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.host, m.Kind, m.Field, m.Reason, m.Message)
-			misfits++
+			mismatches++
 		}
-		if len(r.misfits) > 0 {
+		if len(r.mismatches) > 0 {
 			bad++
 		}
 	}
@@ -159,12 +159,12 @@ func printChecks(out io.Writer, results []checked, problems []error) error {
 		}
 	}
 	var found []error
-	switch misfits {
+	switch mismatches {
 	case 0:
 	case 1:
-		found = append(found, fmt.Errorf("1 misfit, on 1 of %d hosts", len(results)))
+		found = append(found, fmt.Errorf("1 mismatch, on 1 of %d hosts", len(results)))
 	default:
-		found = append(found, fmt.Errorf("%d misfits, on %d of %d hosts", misfits, bad, len(results)))
+		found = append(found, fmt.Errorf("%d mismatches, on %d of %d hosts", mismatches, bad, len(results)))
 	}
 	for _, problem := range problems {
 		found = append(found, fmt.Errorf("not checked: %w", problem))
@@ -179,7 +179,7 @@ func (r checked) printRest(out io.Writer) error {
 	case r.problem != nil: // which is told at the end
 	case !r.reported:
 		_, err = fmt.Fprintf(out, "%s: there is no report of its BMC, so only what needs none was checked\n", r.host)
-	case len(r.misfits) == 0:
+	case len(r.mismatches) == 0:
 		_, err = fmt.Fprintf(out, "%s: nothing that is known speaks against its wishes\n", r.host)
 	}
 	return err

@@ -38,7 +38,7 @@ spec: {updates: [{component: bmc, url: "` + server.URL + `/bmc.bin"}]}
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(asked).To(BeZero())
 	out, _, err := command(t, objects, "bmc", "check", "-f", "-", "--report", report, "--ask-sizes")
-	g.Expect(err).To(MatchError("1 misfit, on 1 of 1 hosts"))
+	g.Expect(err).To(MatchError("1 mismatch, on 1 of 1 hosts"))
 	g.Expect(out).To(ContainSubstring("spec.updates[0].url  UpdateSize  The image has 2 MiB, and the BMC takes 1 MiB"))
 	g.Expect(asked).To(Equal(1))
 }

@@ -119,7 +119,7 @@ func TestAWordThatIsTakenBack(t *testing.T) {
 	w.Expect(err).NotTo(HaveOccurred())
 	b := &v1alpha1.BMC{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	w.Create(b)
-	b.Status.Preflight = &v1alpha1.PreflightStatus{Wishes: o.digest(nil), Overridden: true, Misfits: []v1alpha1.Misfit{{Reason: "Bad", Message: "bad"}}}
+	b.Status.Preflight = &v1alpha1.PreflightStatus{Wishes: o.digest(nil), Overridden: true, Mismatches: []v1alpha1.Mismatch{{Reason: "Bad", Message: "bad"}}}
 	w.Expect(w.Kube.Status().Update(t.Context(), b)).To(Succeed())
 	w.Expect(w.verdict()).To(Equal(policy.Preflight{On: true}), "nobody has judged without it")
 	w.Host(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.PreflightOverride: "true"} })

@@ -49,10 +49,10 @@ func (r *reconciler) judge(ctx context.Context, h *metal3.BareMetalHost, b *v1al
 	if c != nil && report != nil && len(w.Settings) > 0 {
 		settings, registry, _ = bios.Read(ctx, c, where(report)) // what cannot be read is not known, and blocks nothing
 	}
-	now.Misfits = preflight.Check(w, report, registry, settings)
+	now.Mismatches = preflight.Check(w, report, registry, settings)
 	b.Status.Preflight = &now
 	passed(b)
-	return lookAgain(now.Misfits)
+	return lookAgain(now.Mismatches)
 }
 
 // reportOf tells reports of a BMC apart; nil is for none.
@@ -71,10 +71,10 @@ func overridden(h *metal3.BareMetalHost) bool {
 // passed says what the verdict means.
 func passed(b *v1alpha1.BMC) {
 	p := b.Status.Preflight
-	switch text := describe(p.Misfits); {
-	case len(p.Misfits) > 0 && p.Overridden:
+	switch text := describe(p.Mismatches); {
+	case len(p.Mismatches) > 0 && p.Overridden:
 		reconcile.SetCondition(b, v1alpha1.PreflightPassed, metav1.ConditionTrue, ReasonOverridden, "the annotation "+names.PreflightOverride+" lets the host go on with: "+text)
-	case len(p.Misfits) > 0:
+	case len(p.Mismatches) > 0:
 		reconcile.SetCondition(b, v1alpha1.PreflightPassed, metav1.ConditionFalse, ReasonPreflightFailed, text)
 	case b.Status.Report == nil:
 		reconcile.SetCondition(b, v1alpha1.PreflightPassed, metav1.ConditionUnknown, ReasonNoReport, "there is no report of the BMC to hold the host's wishes against")
@@ -84,9 +84,9 @@ func passed(b *v1alpha1.BMC) {
 }
 
 // describe is a verdict for people.
-func describe(misfits []v1alpha1.Misfit) string {
-	lines := make([]string, 0, len(misfits))
-	for _, m := range misfits {
+func describe(mismatches []v1alpha1.Mismatch) string {
+	lines := make([]string, 0, len(mismatches))
+	for _, m := range mismatches {
 		lines = append(lines, m.Kind+" "+m.Field+": "+m.Message)
 	}
 	return strings.Join(lines, "; ")
@@ -167,7 +167,7 @@ func (v Verdicts) Preflight(ctx context.Context, h *metal3.BareMetalHost) (polic
 	judged := p != nil && p.Wishes == o.digest(b.Status.Report) && p.Overridden == overridden(h) && p.Report.Equal(reportOf(b)) && !ofFormer(b, h)
 	verdict := policy.Preflight{On: true, Judged: judged}
 	if verdict.Judged && !p.Overridden {
-		verdict.Misfit = describe(p.Misfits)
+		verdict.Mismatch = describe(p.Mismatches)
 	}
 	return verdict, nil
 }

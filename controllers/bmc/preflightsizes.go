@@ -32,16 +32,16 @@ const (
 )
 
 // next decides about the verdict, and says when to look again; 0 for when something
-// changes. The new one has all but its misfits.
+// changes. The new one has all but its mismatches.
 func next(last *v1alpha1.PreflightStatus, now v1alpha1.PreflightStatus, w preflight.Wishes, known images.Known) (what step, after time.Duration) {
 	switch {
 	case known.Open:
 		return waitForSizes, images.Turn
 	case !same(last, now):
 		return judgeAnew, 0 // what is not known of images refuses nothing
-	case !preflight.TooLarge(last.Misfits):
+	case !preflight.TooLarge(last.Mismatches):
 		return letStand, 0
-	case known.Missing && !all(preflight.Refused(w, last.Misfits), known.Sizes):
+	case known.Missing && !all(preflight.Refused(w, last.Mismatches), known.Sizes):
 		return letStand, images.Again // a server that is away takes back no refusal of its images
 	default:
 		return judgeAnew, 0
@@ -62,7 +62,7 @@ func same(last *v1alpha1.PreflightStatus, now v1alpha1.PreflightStatus) bool {
 // weighed are the images whose sizes a verdict needs: none where the last one stands.
 // One that was about sizes does not: behind the same address there may be a smaller image.
 func weighed(last *v1alpha1.PreflightStatus, now v1alpha1.PreflightStatus, o hostObjects, report *v1alpha1.BMCReport) []string {
-	if same(last, now) && !preflight.TooLarge(last.Misfits) {
+	if same(last, now) && !preflight.TooLarge(last.Mismatches) {
 		return nil
 	}
 	return wishes.Weighed(o.all, o.wishes, report)
@@ -75,8 +75,8 @@ func (o hostObjects) digest(report *v1alpha1.BMCReport) string {
 
 // lookAgain is when a verdict is looked at again though nothing has changed in the
 // cluster; 0 for never.
-func lookAgain(misfits []v1alpha1.Misfit) time.Duration {
-	if preflight.TooLarge(misfits) {
+func lookAgain(mismatches []v1alpha1.Mismatch) time.Duration {
+	if preflight.TooLarge(mismatches) {
 		return images.Keep
 	}
 	return 0

@@ -87,10 +87,10 @@ func TestAnImageThatIsTooLarge(t *testing.T) {
 			w.Host(boots(large))
 			w.registering()
 			b := w.Until(v1alpha1.PreflightPassed, metav1.ConditionFalse, ReasonPreflightFailed)
-			w.Expect(b.Status.Preflight.Misfits).To(ConsistOf(And(
+			w.Expect(b.Status.Preflight.Mismatches).To(ConsistOf(And(
 				HaveField("Field", "spec.image.url"), HaveField("Reason", preflight.ReasonImageSize), HaveField("Message", ContainSubstring("has 3 GiB, and virtual media of this BMC take 1 GiB")),
 			)))
-			w.Expect(w.verdict()).To(And(HaveField("Judged", true), HaveField("Misfit", ContainSubstring("3 GiB"))))
+			w.Expect(w.verdict()).To(And(HaveField("Judged", true), HaveField("Mismatch", ContainSubstring("3 GiB"))))
 			correct(w, server)
 			w.Until(v1alpha1.PreflightPassed, metav1.ConditionTrue, ReasonPassed)
 			w.Expect(w.verdict()).To(Equal(policy.Preflight{On: true, Judged: true}))
@@ -129,8 +129,8 @@ func TestTheLiveImageOfAllHosts(t *testing.T) {
 		h.Status.HardwareDetails = &metal3.HardwareDetails{CPU: metal3.CPU{Arch: "aarch64"}}
 	})
 	b := w.Until(v1alpha1.PreflightPassed, metav1.ConditionFalse, ReasonPreflightFailed)
-	w.Expect(b.Status.Preflight.Misfits).To(ConsistOf(HaveField("Message", ContainSubstring("has 3 GiB"))))
-	w.Expect(w.verdict()).To(And(HaveField("Judged", true), HaveField("Misfit", ContainSubstring("3 GiB"))))
+	w.Expect(b.Status.Preflight.Mismatches).To(ConsistOf(HaveField("Message", ContainSubstring("has 3 GiB"))))
+	w.Expect(w.verdict()).To(And(HaveField("Judged", true), HaveField("Mismatch", ContainSubstring("3 GiB"))))
 	settings.BuildImages = true
 	w.Expect(settings.LiveISO(&metal3.BareMetalHost{})).To(BeEmpty(), "its own is not built yet")
 }
@@ -160,7 +160,7 @@ func TestAnotherImageIsAnotherWish(t *testing.T) {
 	w.Until(v1alpha1.PreflightPassed, metav1.ConditionTrue, ReasonPassed)
 	w.Host(boots(large))
 	at := w.verdict()
-	w.Expect(at.Misfit+fmt.Sprint(at.Judged)).To(Or(Equal("false"), ContainSubstring("3 GiB")), "not for a moment")
+	w.Expect(at.Mismatch+fmt.Sprint(at.Judged)).To(Or(Equal("false"), ContainSubstring("3 GiB")), "not for a moment")
 	w.Until(v1alpha1.PreflightPassed, metav1.ConditionFalse, ReasonPreflightFailed)
 }
 
@@ -195,7 +195,7 @@ func TestNext(t *testing.T) {
 	verdict := func(reasons ...string) *v1alpha1.PreflightStatus {
 		v := now
 		for _, reason := range reasons {
-			v.Misfits = append(v.Misfits, v1alpha1.Misfit{Field: "spec.updates[0].url", Reason: reason})
+			v.Mismatches = append(v.Mismatches, v1alpha1.Mismatch{Field: "spec.updates[0].url", Reason: reason})
 		}
 		return &v
 	}
@@ -213,7 +213,7 @@ func TestNext(t *testing.T) {
 		"another report":                        {last: &v1alpha1.PreflightStatus{Wishes: "wishes", Report: new(metav1.Now())}, want: judgeAnew},
 		"a person's word":                       {last: &v1alpha1.PreflightStatus{Wishes: "wishes", Overridden: true}, want: judgeAnew},
 		"nothing new":                           {last: verdict(), want: letStand},
-		"a misfit of another kind":              {last: verdict(preflight.ReasonRAIDLevel), want: letStand},
+		"a mismatch of another kind":            {last: verdict(preflight.ReasonRAIDLevel), want: letStand},
 		"too large, and now known":              {last: tooLarge, want: judgeAnew},
 		"too large, and being asked for again":  {last: tooLarge, known: images.Known{Open: true}, want: waitForSizes, after: images.Turn},
 		"too large, and the server is away now": {last: tooLarge, known: images.Known{Missing: true}, want: letStand, after: images.Again},
@@ -265,7 +265,7 @@ func TestAFleetWithOneImage(t *testing.T) {
 		g.Expect(woken.Load()).To(BeEquivalentTo(1000))
 		g.Expect(round()).To(Equal(images.Keep))
 		for _, host := range fleet {
-			g.Expect(preflight.TooLarge(host.Status.Preflight.Misfits)).To(BeTrue())
+			g.Expect(preflight.TooLarge(host.Status.Preflight.Mismatches)).To(BeTrue())
 		}
 		g.Expect(server.asked.Load()).To(BeEquivalentTo(1))
 		for range 3 {
@@ -278,7 +278,7 @@ func TestAFleetWithOneImage(t *testing.T) {
 		round()
 		g.Expect(round()).To(BeZero(), "nobody looks at it any more")
 		for _, host := range fleet {
-			g.Expect(host.Status.Preflight.Misfits).To(BeEmpty())
+			g.Expect(host.Status.Preflight.Mismatches).To(BeEmpty())
 		}
 	})
 }

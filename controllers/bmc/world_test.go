@@ -222,8 +222,8 @@ func TestTheVerdictOnAWish(t *testing.T) {
 	w.Host(level("2"))
 	w.registering()
 	b := w.Until(v1alpha1.PreflightPassed, metav1.ConditionFalse, ReasonPreflightFailed)
-	w.Expect(b.Status.Preflight.Misfits).To(ContainElement(And(HaveField("Kind", "BareMetalHost"), HaveField("Field", ContainSubstring("spec.raid.hardwareRAIDVolumes[0]")))))
-	w.Expect(w.verdict()).To(And(HaveField("Judged", true), HaveField("Misfit", ContainSubstring("spec.raid.hardwareRAIDVolumes[0]"))))
+	w.Expect(b.Status.Preflight.Mismatches).To(ContainElement(And(HaveField("Kind", "BareMetalHost"), HaveField("Field", ContainSubstring("spec.raid.hardwareRAIDVolumes[0]")))))
+	w.Expect(w.verdict()).To(And(HaveField("Judged", true), HaveField("Mismatch", ContainSubstring("spec.raid.hardwareRAIDVolumes[0]"))))
 	w.Until(v1alpha1.Ready, metav1.ConditionFalse, ReasonPreflightFailed)
 
 	w.Host(func(h *metal3.BareMetalHost) {
@@ -263,5 +263,5 @@ func TestASettingThatTheBIOSDoesNotKnow(t *testing.T) {
 	w.Create(s)
 	w.registering()
 	b := w.Until(v1alpha1.PreflightPassed, metav1.ConditionFalse, ReasonPreflightFailed)
-	w.Expect(b.Status.Preflight.Misfits).To(ContainElement(And(HaveField("Kind", "HostFirmwareSettings"), HaveField("Field", ContainSubstring("NoSuchSetting")))))
+	w.Expect(b.Status.Preflight.Mismatches).To(ContainElement(And(HaveField("Kind", "HostFirmwareSettings"), HaveField("Field", ContainSubstring("NoSuchSetting")))))
 }

@@ -82,14 +82,14 @@ type PreflightStatus struct {
 	// Overridden says that the annotation ironflow.io/preflight-override lets the host go on.
 	// +optional
 	Overridden bool `json:"overridden,omitempty"`
-	// Misfits are the wishes that cannot work, in the order of their fields.
+	// Mismatches are the wishes that cannot work, in the order of their fields.
 	// +listType=atomic
 	// +optional
-	Misfits []Misfit `json:"misfits,omitempty"`
+	Mismatches []Mismatch `json:"mismatches,omitempty"`
 }
 
-// Misfit is a wish that the hardware cannot fulfil.
-type Misfit struct {
+// Mismatch is a wish that the hardware cannot fulfil.
+type Mismatch struct {
 	// Kind is the kind of the object that holds the wish: BareMetalHost,
 	// HostFirmwareSettings, HostFirmwareComponents.
 	Kind string `json:"kind"`

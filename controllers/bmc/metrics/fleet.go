@@ -28,7 +28,7 @@ var figures = []figure{
 	{"ironflow_bmcs_in_sync", "BMCs by whether what was asked for is what Ironic and the BMC show; False is drift.", []string{"status"}, func(b *v1alpha1.BMC) [][]string {
 		return cut(condition(b, v1alpha1.InSync), 1)
 	}},
-	{"ironflow_bmcs_misfits", "Wishes of hosts that their hardware cannot fulfil, by reason; overridden says that a person lets the host go on.", []string{"reason", "overridden"}, misfits},
+	{"ironflow_bmcs_mismatches", "Wishes of hosts that their hardware cannot fulfil, by reason; overridden says that a person lets the host go on.", []string{"reason", "overridden"}, mismatches},
 }
 
 // condition is the status and reason of a condition, if the BMC has it.
@@ -64,13 +64,13 @@ func health(b *v1alpha1.BMC) [][]string {
 	return list
 }
 
-func misfits(b *v1alpha1.BMC) [][]string {
+func mismatches(b *v1alpha1.BMC) [][]string {
 	p := b.Status.Preflight
 	if p == nil {
 		return nil
 	}
-	list := make([][]string, 0, len(p.Misfits))
-	for _, m := range p.Misfits {
+	list := make([][]string, 0, len(p.Mismatches))
+	for _, m := range p.Mismatches {
 		list = append(list, []string{m.Reason, fmt.Sprint(p.Overridden)})
 	}
 	return list

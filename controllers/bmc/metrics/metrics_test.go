@@ -54,9 +54,9 @@ func TestTheFleetIsCountedWhenAsked(t *testing.T) {
 		bmc("well", v1alpha1.BMCStatus{}, is(v1alpha1.Ready, "True", "Ready"), is(v1alpha1.Healthy, "True", "AllWell"), is(v1alpha1.InSync, "True", "InSync")),
 		bmc("hot", v1alpha1.BMCStatus{Health: []v1alpha1.DomainHealth{{Domain: "Power", State: v1alpha1.HealthWarning}, {Domain: "Cooling", State: v1alpha1.HealthCritical}}},
 			is(v1alpha1.Ready, "True", "Ready"), is(v1alpha1.Healthy, "False", "Critical"), is(v1alpha1.InSync, "False", "Drift")),
-		bmc("unfit", v1alpha1.BMCStatus{Preflight: &v1alpha1.PreflightStatus{Misfits: []v1alpha1.Misfit{{Reason: "NoSuchLevel"}, {Reason: "NoSuchLevel"}}}},
+		bmc("unfit", v1alpha1.BMCStatus{Preflight: &v1alpha1.PreflightStatus{Mismatches: []v1alpha1.Mismatch{{Reason: "NoSuchLevel"}, {Reason: "NoSuchLevel"}}}},
 			is(v1alpha1.Ready, "False", "PreflightFailed")),
-		bmc("overruled", v1alpha1.BMCStatus{Preflight: &v1alpha1.PreflightStatus{Overridden: true, Misfits: []v1alpha1.Misfit{{Reason: "NoSuchLevel"}}}}),
+		bmc("overruled", v1alpha1.BMCStatus{Preflight: &v1alpha1.PreflightStatus{Overridden: true, Mismatches: []v1alpha1.Mismatch{{Reason: "NoSuchLevel"}}}}),
 	).Build()
 	r := prometheus.NewRegistry()
 	g.Expect(metrics.RegisterFleet(r, kube)).To(Succeed())
@@ -64,7 +64,7 @@ func TestTheFleetIsCountedWhenAsked(t *testing.T) {
 		"ironflow_bmcs PreflightFailed False 1", "ironflow_bmcs Ready True 2",
 		"ironflow_bmcs_health  AllWell True 1", "ironflow_bmcs_health Cooling Critical False 1",
 		"ironflow_bmcs_in_sync False 1", "ironflow_bmcs_in_sync True 1",
-		"ironflow_bmcs_misfits false NoSuchLevel 2", "ironflow_bmcs_misfits true NoSuchLevel 1",
+		"ironflow_bmcs_mismatches false NoSuchLevel 2", "ironflow_bmcs_mismatches true NoSuchLevel 1",
 	))
 }
 

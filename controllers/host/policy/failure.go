@@ -158,7 +158,7 @@ func (o *Observed) mayTryNow() bool {
 		stalledBy(o, causeOther) || // likewise
 		stalledBy(o, causeVerifying) && !o.Overdue() ||
 		o.Host.Annotations[names.Status] == "" && stalledBy(o, causeRestore) ||
-		o.Preflight.Judged && o.Preflight.Misfit == "" && stalledBy(o, causePreflight) ||
+		o.Preflight.Judged && o.Preflight.Mismatch == "" && stalledBy(o, causePreflight) ||
 		o.Host.Status.ErrorType == metal3.PowerManagementError && powerMoved(o)
 }
 

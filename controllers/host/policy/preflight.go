@@ -14,8 +14,8 @@ type Preflight struct {
 	// Judged means that the verdict is about the wishes as they are now. There is one also
 	// where the BMC does not answer: what is not known is no obstacle.
 	Judged bool
-	// Misfit says which wishes cannot work and what to write instead; empty for none.
-	Misfit string
+	// Mismatch says which wishes cannot work and what to write instead; empty for none.
+	Mismatch string
 }
 
 // fits reports whether the host may go on with its wishes. Before the verdict it
@@ -27,8 +27,8 @@ func fits(o *Observed, d *Decision, kind metal3.ErrorType) bool {
 	case !o.Preflight.Judged:
 		d.wait(0, view.Note{Step: "checking the wishes against the hardware", WaitingFor: "a report of the BMC"})
 		return false
-	case o.Preflight.Misfit != "":
-		fail(o, d, kind, causePreflight, o.Preflight.Misfit)
+	case o.Preflight.Mismatch != "":
+		fail(o, d, kind, causePreflight, o.Preflight.Mismatch)
 		return false
 	}
 	return true

@@ -15,7 +15,7 @@ import (
 
 // TestPreflight: no machine is started for wishes that cannot work.
 func TestPreflight(t *testing.T) {
-	const misfit = "spec.raid.hardwareRAIDVolumes[0].level: 6 needs 4 disks, the controller has 2: write 1"
+	const mismatch = "spec.raid.hardwareRAIDVolumes[0].level: 6 needs 4 disks, the controller has 2: write 1"
 	for name, c := range map[string]struct {
 		state   State
 		verdict Preflight
@@ -23,14 +23,14 @@ func TestPreflight(t *testing.T) {
 		err     metal3.ErrorType
 		says    string
 	}{
-		"preparing, nobody asks":    {state: metal3.StatePreparing, do: "update node"},
-		"preparing, not judged":     {state: metal3.StatePreparing, verdict: Preflight{On: true}, says: "a report of the BMC"},
-		"preparing, judged":         {state: metal3.StatePreparing, verdict: Preflight{On: true, Judged: true}, do: "set RAID target"},
-		"preparing, cannot work":    {state: metal3.StatePreparing, verdict: Preflight{On: true, Judged: true, Misfit: misfit}, err: metal3.PreparationError, says: misfit},
-		"inspecting, not judged":    {state: metal3.StateInspecting, verdict: Preflight{On: true}, says: "a report of the BMC"},
-		"inspecting, judged":        {state: metal3.StateInspecting, verdict: Preflight{On: true, Judged: true}, do: "ask for inspect"},
-		"inspecting, cannot work":   {state: metal3.StateInspecting, verdict: Preflight{On: true, Judged: true, Misfit: misfit}, err: metal3.InspectionError, says: misfit},
-		"inspecting, an old misfit": {state: metal3.StateInspecting, verdict: Preflight{On: true, Misfit: misfit}, says: "a report of the BMC"},
+		"preparing, nobody asks":      {state: metal3.StatePreparing, do: "update node"},
+		"preparing, not judged":       {state: metal3.StatePreparing, verdict: Preflight{On: true}, says: "a report of the BMC"},
+		"preparing, judged":           {state: metal3.StatePreparing, verdict: Preflight{On: true, Judged: true}, do: "set RAID target"},
+		"preparing, cannot work":      {state: metal3.StatePreparing, verdict: Preflight{On: true, Judged: true, Mismatch: mismatch}, err: metal3.PreparationError, says: mismatch},
+		"inspecting, not judged":      {state: metal3.StateInspecting, verdict: Preflight{On: true}, says: "a report of the BMC"},
+		"inspecting, judged":          {state: metal3.StateInspecting, verdict: Preflight{On: true, Judged: true}, do: "ask for inspect"},
+		"inspecting, cannot work":     {state: metal3.StateInspecting, verdict: Preflight{On: true, Judged: true, Mismatch: mismatch}, err: metal3.InspectionError, says: mismatch},
+		"inspecting, an old mismatch": {state: metal3.StateInspecting, verdict: Preflight{On: true, Mismatch: mismatch}, says: "a report of the BMC"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -68,7 +68,7 @@ func TestACorrectedWishGoesOn(t *testing.T) {
 		verdict Preflight
 		goesOn  bool
 	}{
-		"still wrong":       {verdict: Preflight{On: true, Judged: true, Misfit: "still"}},
+		"still wrong":       {verdict: Preflight{On: true, Judged: true, Mismatch: "still"}},
 		"not judged yet":    {verdict: Preflight{On: true}},
 		"it can work now":   {verdict: Preflight{On: true, Judged: true}, goesOn: true},
 		"nobody asks again": {verdict: Preflight{}},
