@@ -24,7 +24,7 @@ addresses, certificates, the data folder and the clock. Nothing is written.
 It takes the flags and environment variables of "ironflow run", or with --controllers those of "ironflow controllers". In
 a pod of Ironflow it therefore needs no flags: kubectl -n ironflow-system exec deployment/ironflow -- /ironflow check
 
-Exit codes: 0 all in order; 1 the question was wrong; 2 warnings; 3 something has to be mended.`
+Exit codes: 0 all in order; 1 a flag or setting was wrong; 2 warnings; 3 errors, which have to be mended.`
 
 // checkOptions are what the command can be told besides the settings.
 type checkOptions struct {

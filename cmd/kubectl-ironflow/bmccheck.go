@@ -21,18 +21,18 @@ import (
 	"github.com/ironflow/ironflow/bmc/wishes"
 )
 
-const checkLong = `Holds the wishes of the BareMetalHosts in a file, with their HostFirmwareSettings and HostFirmwareComponents, against what
-the BMCs of the same names in the cluster have reported, and says which cannot work, and what to write instead. Nothing is
-changed. With --report they are held against one report of "ironflow bmc probe --output json", and no cluster is needed.
+const checkLong = `Compares what the BareMetalHosts of a file ask for, with their HostFirmwareSettings and HostFirmwareComponents, with what the
+BMCs of the same names in the cluster have reported. Says what cannot work on that hardware, and what to write instead.
+Changes nothing. With --report, one report of "ironflow bmc probe --output json" is used, and no cluster is needed.
 
-Exit codes: 0 nothing that is known speaks against the wishes; 1 a wish cannot work or could not be checked, or the question was wrong.`
+Exit codes: 0 nothing that is known speaks against it; 1 something cannot work or could not be checked, or a flag was wrong.`
 
 // newBMCCheck holds wishes against reports before they are applied.
 func newBMCCheck(c *connection) *cobra.Command {
 	var file, report string
 	var askSizes bool
 	cmd := &cobra.Command{
-		Use: "check -f FILE", Short: "Say which wishes of hosts in a file cannot work on their hardware", Long: checkLong, Args: cobra.NoArgs,
+		Use: "check -f FILE", Short: "Say what hosts of a file ask for that cannot work on their hardware", Long: checkLong, Args: cobra.NoArgs,
 		Example: `  kubectl ironflow bmc check -f hosts.yaml
   ironflow bmc probe --username root 192.0.2.10 --output json >report.json && kubectl ironflow bmc check -f hosts.yaml --report report.json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -23,7 +23,7 @@ type connection struct {
 
 func (c *connection) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "kubeconfig file ($KUBECONFIG)")
-	flags.StringVar(&c.context, "context", "", "context of the kubeconfig")
+	flags.StringVar(&c.context, "context", "", "context of the kubeconfig; default: its current one")
 	flags.StringVarP(&c.namespace, "namespace", "n", "", "namespace; default: the context's")
 }
 

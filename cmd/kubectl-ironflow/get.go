@@ -68,7 +68,7 @@ func newGetHosts(c *connection) *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "hosts of all namespaces")
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "keep the table up to date until Ctrl-C")
-	cmd.Flags().StringVarP(&o.output, "output", "o", "", "json prints one object per host and line, yaml a list, name the names for other commands")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "json (one object a line), yaml (a list) or name (for other commands); empty for a table")
 	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "only hosts with these labels, such as rack=a1,role!=storage")
 	return cmd
 }

@@ -38,7 +38,7 @@ func newCommand() *cobra.Command {
 	var c connection
 	root := &cobra.Command{
 		Use:           "kubectl-ironflow",
-		Short:         "See and steer bare-metal hosts, and the clusters that are installed on them",
+		Short:         "Look at bare-metal hosts and the clusters that are installed on them, and act on them",
 		Version:       version.String(),
 		SilenceUsage:  true,
 		SilenceErrors: true,

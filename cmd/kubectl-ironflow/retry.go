@@ -26,6 +26,8 @@ type hostVerb struct {
 var (
 	retry = hostVerb{
 		use: "retry", short: "Try again now what failed on these hosts", said: "trying again",
+		long: "Tries again now what failed on these hosts (annotation ironflow.io/retry). By itself it is tried again after growing pauses, a\n" +
+			"deployment not any more after --max-provisioning-retries failures in a row.",
 		patch: func() []byte { return annotation(names.Retry, time.Now().UTC().Format(time.RFC3339Nano)) },
 	}
 	hold = hostVerb{
