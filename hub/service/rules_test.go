@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the generated parts of the pages")
 
-const page = "../../docs/hub.md"
+const page = "../../docs/hub-internals.md"
 
 // running is the name of the test that runs.
 var running atomic.Value

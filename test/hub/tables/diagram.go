@@ -1,5 +1,5 @@
 // Package tables checks the hub's tables of rules ([rules.Machine]) and draws
-// them for docs/hub.md.
+// them for docs/hub.md and docs/hub-internals.md.
 package tables
 
 import (
