@@ -124,7 +124,8 @@ func TestReportsOfOperators(t *testing.T) {
 		"available": {builtin("cvo", ""), operators.State{Operators: map[string]facts.Operator{"cvo": cvo}}, 0, "available"},
 		"heard already": {
 			facts.Monitored{Name: "cvo", Type: wire.OperatorTypeBuiltin, Status: "available", Info: "done", Version: "4.20.1"},
-			operators.State{Operators: map[string]facts.Operator{"cvo": cvo}}, 0, "",
+			operators.State{Operators: map[string]facts.Operator{"cvo": cvo}},
+			0, "",
 		},
 		"degraded and progressing": {builtin("cvo", ""), operators.State{Operators: map[string]facts.Operator{"cvo": {Degraded: true, Progressing: true}}}, 0, "progressing"},
 		"degraded":                 {builtin("cvo", ""), operators.State{Operators: map[string]facts.Operator{"cvo": {Available: true, Degraded: true}}}, 0, "failed"},

@@ -21,7 +21,8 @@ func TestAddressesOfAHost(t *testing.T) {
 	}{
 		"no logs yet": {envEvents, wire.Host{ID: "h1", InfraEnvID: "7f", ClusterID: new("c1")}, agentv1.DebugInfo{EventsURL: api + "/events?host_id=h1&infra_env_id=7f"}},
 		"logs": {
-			envEvents, wire.Host{ID: "h1", InfraEnvID: "7f", ClusterID: new("c1"), LogsCollectedAt: wire.At(time.Now())},
+			envEvents,
+			wire.Host{ID: "h1", InfraEnvID: "7f", ClusterID: new("c1"), LogsCollectedAt: wire.At(time.Now())},
 			agentv1.DebugInfo{EventsURL: api + "/events?host_id=h1&infra_env_id=7f", LogsURL: api + "/clusters/c1/logs?host_id=h1&logs_type=host"},
 		},
 		"logs, no cluster":  {envEvents, wire.Host{ID: "h1", InfraEnvID: "7f", LogsCollectedAt: wire.At(time.Now())}, agentv1.DebugInfo{EventsURL: api + "/events?host_id=h1&infra_env_id=7f"}},

@@ -97,7 +97,8 @@ func TestInSync(t *testing.T) {
 		"the volume was not made": {mirror(), func(w *world) { w.Host(level("1")) }, metav1.ConditionTrue, ReasonInSync, ""},
 		"the version is there":    {simulator.System{Firmware: simulator.Firmware{BIOS: "2.1.0"}}, func(w *world) { w.updated("2.1.0") }, metav1.ConditionTrue, ReasonInSync, ""},
 		"the BMC has another": {
-			simulator.System{Firmware: simulator.Firmware{BIOS: "1.0.0"}}, func(w *world) { w.updated("2.1.0") }, metav1.ConditionFalse, ReasonDrift,
+			simulator.System{Firmware: simulator.Firmware{BIOS: "1.0.0"}},
+			func(w *world) { w.updated("2.1.0") }, metav1.ConditionFalse, ReasonDrift,
 			"2.1.0, and the BMC shows 1.0.0.",
 		},
 		"the work is not over": {profile("Custom"), func(w *world) {

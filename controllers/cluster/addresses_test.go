@@ -21,11 +21,13 @@ func TestAddressesOfACluster(t *testing.T) {
 	}{
 		"no logs yet": {"https://hub.example:8090/", wire.Cluster{ID: "c1", Status: "ready"}, hiveextv1.DebugInfo{State: "ready", EventsURL: api + "/events?cluster_id=c1"}},
 		"logs of a host": {
-			"https://hub.example:8090", wire.Cluster{ID: "c1", Hosts: []wire.Host{{}, {LogsCollectedAt: told}}},
+			"https://hub.example:8090",
+			wire.Cluster{ID: "c1", Hosts: []wire.Host{{}, {LogsCollectedAt: told}}},
 			hiveextv1.DebugInfo{EventsURL: api + "/events?cluster_id=c1", LogsURL: api + "/clusters/c1/logs"},
 		},
 		"logs of the cluster": {
-			"https://hub.example:8090", wire.Cluster{ID: "c1", ControllerLogsCollectedAt: told},
+			"https://hub.example:8090",
+			wire.Cluster{ID: "c1", ControllerLogsCollectedAt: told},
 			hiveextv1.DebugInfo{EventsURL: api + "/events?cluster_id=c1", LogsURL: api + "/clusters/c1/logs"},
 		},
 		"the hub is hidden": {"", wire.Cluster{ID: "c1", StatusInfo: "as it is"}, hiveextv1.DebugInfo{StateInfo: "as it is"}},

@@ -30,7 +30,9 @@ func TestWaysOfTheNetworksOfAFleet(t *testing.T) {
 	}{
 		"translated": {"interfaces: [{name: eth0}]", network.Live{}, true, []string{"note : 2 descriptions of networks are translated to keyfiles"}, false},
 		"nmstatectl": {
-			beyond, network.Live{Nmstatectl: true, Why: "a new base image"}, true,
+			beyond,
+			network.Live{Nmstatectl: true, Why: "a new base image"},
+			true,
 			[]string{
 				`note fleet/provisioned: the network of its Secret "net" is left to nmstatectl in the live system \(a new base image\): .*interfaces\[0\].type`,
 				"note fleet/node-0: the network of its NMStateConfig is left to nmstatectl",
@@ -38,7 +40,9 @@ func TestWaysOfTheNetworksOfAFleet(t *testing.T) {
 			false,
 		},
 		"nobody": {
-			beyond, network.Live{Why: "an old base image"}, true,
+			beyond,
+			network.Live{Why: "an old base image"},
+			true,
 			[]string{`warning fleet/provisioned: the network of its Secret "net" is refused, so that no live image is made: .*interfaces\[0\].type.*an old base image`, "warning fleet/node-0"},
 			true,
 		},

@@ -68,7 +68,8 @@ func TestPlan(t *testing.T) {
 		"a URL that is none":            {map[string]any{"image_source": "http://user:hunter2@x y/"}, nil, "instance_info.image_source is not a URL"},
 		"image source of a file":        {map[string]any{"image_source": "file:///x"}, nil, "is not an http or https URL"},
 		"weak digest": {
-			map[string]any{"image_source": "http://x/i", "image_os_hash_algo": "md5", "image_os_hash_value": "00"}, nil,
+			map[string]any{"image_source": "http://x/i", "image_os_hash_algo": "md5", "image_os_hash_value": "00"},
+			nil,
 			`a digest "md5" is not supported; give the image's sha256 or sha512`,
 		},
 		"digest of another length":  {map[string]any{"image_source": "http://x/i", "image_os_hash_algo": "sha256", "image_os_hash_value": "00"}, nil, "is not a sha256 digest"},

@@ -154,7 +154,8 @@ func TestTransitions(t *testing.T) {
 		"medium lost in the pool":        {hm.MediaDisconnect, wire.HostStatusKnownUnbound, hm.Facts{}, wire.HostStatusDisconnectedUnbound},
 		"medium lost while installing":   {hm.MediaDisconnect, wire.HostStatusInstallingInProgress, healthy(nil), wire.HostStatusError},
 		"a pool host with an inventory": {
-			hm.Refresh, wire.HostStatusDiscoveringUnbound, hm.Facts{Connected: true, MediaConnected: true, HasInventory: true, MinimumPool: true},
+			hm.Refresh, wire.HostStatusDiscoveringUnbound,
+			hm.Facts{Connected: true, MediaConnected: true, HasInventory: true, MinimumPool: true},
 			wire.HostStatusKnownUnbound,
 		},
 		"a pool host that is too small": {

@@ -72,7 +72,8 @@ func TestStepsOfEachStatus(t *testing.T) {
 		"unknown":      {"something new", nil, nil, 60, cont},
 		"day 2 known": {
 			wire.HostStatusKnown, dayTwo,
-			[]wire.StepType{"connectivity-check", "api-vip-connectivity-check", "tang-connectivity-check", "inventory", "ntp-synchronizer", "domain-resolution"}, 60,
+			[]wire.StepType{"connectivity-check", "api-vip-connectivity-check", "tang-connectivity-check", "inventory", "ntp-synchronizer", "domain-resolution"},
+			60,
 			cont,
 		},
 		"day 2 waiting": {wire.HostStatusInstallingInProgress, dayTwo, nil, 60, cont},

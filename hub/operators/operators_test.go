@@ -188,7 +188,8 @@ func TestWhatCannotBeHadIsRefusedByName(t *testing.T) {
 		"empty properties":      {operators.Asked{Operators: []wire.OperatorCreateParams{{Name: "lso", Properties: ` {} `}}}, there, ""},
 		"unknown bundle":        {operators.Asked{Bundles: []wire.BundleCreateParams{{ID: "odd"}}}, there, `no bundle "odd"`},
 		"no option of the bundle": {
-			operators.Asked{Bundles: []wire.BundleCreateParams{{ID: "virtualization", OptionalOperators: []string{"lvm"}}}}, there,
+			operators.Asked{Bundles: []wire.BundleCreateParams{{ID: "virtualization", OptionalOperators: []string{"lvm"}}}},
+			there,
 			`bundle virtualization has no optional operator "lvm"`,
 		},
 		"release": {

@@ -148,11 +148,13 @@ func TestWhatOperatorsNeed(t *testing.T) {
 	}{
 		"nothing": {nil, func(*scene) {}, "lso-requirements-satisfied", "", ""},
 		"CPUs": {
-			[]string{"mce"}, func(s *scene) { s.hosts[0].inventory.CPU.Count = 7 }, "mce-requirements-satisfied",
+			[]string{"mce"},
+			func(s *scene) { s.hosts[0].inventory.CPU.Count = 7 }, "mce-requirements-satisfied",
 			"The host has 7 CPUs, 8 are needed as master with multicluster engine", "",
 		},
 		"memory": {
-			[]string{"mce"}, func(s *scene) { s.hosts[0].inventory.Memory.PhysicalBytes = 31 << 30 }, "mce-requirements-satisfied",
+			[]string{"mce"},
+			func(s *scene) { s.hosts[0].inventory.Memory.PhysicalBytes = 31 << 30 }, "mce-requirements-satisfied",
 			"32768 MiB are needed as master with multicluster engine", "",
 		},
 		"of all together":   {[]string{"mce", "osc"}, func(s *scene) { s.hosts[0].inventory.CPU.Count = 8 }, "has-cpu-cores-for-role", "The host has 8 CPUs, 9 are needed as master with its operators", ""},
@@ -166,14 +168,16 @@ func TestWhatOperatorsNeed(t *testing.T) {
 			s.hosts[0].inventory.Disks[len(s.hosts[0].inventory.Disks)-1].Removable = true
 		}, "lvm-requirements-satisfied", "needs a disk beside", ""},
 		"small disks": {
-			[]string{"odf"}, func(s *scene) { s.withDisks(24, 25, 25) }, "odf-requirements-satisfied", "",
+			[]string{"odf"},
+			func(s *scene) { s.withDisks(24, 25, 25) }, "odf-requirements-satisfied", "",
 			"needs 3 hosts with a disk of at least 25 GB beside the installation disk, and 2 have one",
 		},
 		"storage":         {[]string{"odf"}, func(s *scene) { s.withDisks(25, 25, 25) }, "odf-requirements-satisfied", "", ""},
 		"each disk costs": {[]string{"odf"}, func(s *scene) { s.withDisks(25, 25, 25); s.hosts[0].inventory.CPU.Count = 11 }, "odf-requirements-satisfied", "The host has 11 CPUs, 12 are needed", ""},
 		"no GPU":          {[]string{"nvidia-gpu"}, func(*scene) {}, "nvidia-gpu-requirements-satisfied", "", "needs a host with one of its GPUs"},
 		"another's GPU": {
-			[]string{"nvidia-gpu"}, func(s *scene) { s.hosts[1].inventory.GPUs = []wire.Gpu{{VendorID: "1002"}} }, "nvidia-gpu-requirements-satisfied", "",
+			[]string{"nvidia-gpu"},
+			func(s *scene) { s.hosts[1].inventory.GPUs = []wire.Gpu{{VendorID: "1002"}} }, "nvidia-gpu-requirements-satisfied", "",
 			"needs a host with one of its GPUs",
 		},
 		"GPU": {[]string{"nvidia-gpu"}, func(s *scene) { s.hosts[1].inventory.GPUs = []wire.Gpu{{VendorID: "0x10DE"}} }, "nvidia-gpu-requirements-satisfied", "", ""},

@@ -24,7 +24,8 @@ func TestLevels(t *testing.T) {
 	}{
 		"single node": {support.Query{Version: "4.20.1"}, wire.FeatureSupportLevelIDSno, wire.SupportLevelSupported, ""},
 		"single node on vSphere": {
-			support.Query{Version: "4.20", Platform: wire.PlatformTypeVsphere}, wire.FeatureSupportLevelIDSno, wire.SupportLevelUnavailable,
+			support.Query{Version: "4.20", Platform: wire.PlatformTypeVsphere},
+			wire.FeatureSupportLevelIDSno, wire.SupportLevelUnavailable,
 			wire.IncompatibilityReasonPlatform,
 		},
 		"single node on Z, long ago": {support.Query{Version: "4.12.9", Architecture: "s390x"}, wire.FeatureSupportLevelIDSno, wire.SupportLevelUnavailable, wire.IncompatibilityReasonCpuArchitecture},
@@ -38,7 +39,8 @@ func TestLevels(t *testing.T) {
 		"addresses by DHCP":          {support.Query{Version: "4.14"}, wire.FeatureSupportLevelIDVIPAutoAlloc, wire.SupportLevelSupported, ""},
 		"aarch64 is arm64":           {support.Query{Version: "4.11", Architecture: "aarch64"}, wire.FeatureSupportLevelIDClusterManagedNetworking, wire.SupportLevelSupported, ""},
 		"full ISO on Oracle": {
-			support.Query{Version: "4.20", Platform: "external", ExternalName: "oci"}, wire.FeatureSupportLevelIDFullISO, wire.SupportLevelUnavailable,
+			support.Query{Version: "4.20", Platform: "external", ExternalName: "oci"},
+			wire.FeatureSupportLevelIDFullISO, wire.SupportLevelUnavailable,
 			wire.IncompatibilityReasonPlatform,
 		},
 		"LVM in its first release":        {support.Query{Version: "4.12.0"}, wire.FeatureSupportLevelIDLvm, wire.SupportLevelSupported, ""},

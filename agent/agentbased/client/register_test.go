@@ -140,7 +140,8 @@ func TestRegisterBesideSomethingElse(t *testing.T) {
 			"GET /clusters": {{200, `[` + one + `]`}}, "GET /infra-envs": {{200, `[{"name": "pool", "cluster_id": "x"}]`}},
 		}, "infra-env pool of the hub is of cluster x"},
 		"a refusal": {
-			"registerCluster", map[string][]answer{"GET /clusters": {{200, `[]`}}, "POST /clusters": {{400, `{"reason": "no such version"}`}}},
+			"registerCluster",
+			map[string][]answer{"GET /clusters": {{200, `[]`}}, "POST /clusters": {{400, `{"reason": "no such version"}`}}},
 			"register cluster edge: hub answered 400 Bad Request to POST /clusters: no such version",
 		},
 		"a bad token": {"registerCluster", map[string][]answer{"GET /clusters": {{401, `{"message": "who are you"}`}}}, "who are you"},

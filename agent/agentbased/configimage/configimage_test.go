@@ -127,7 +127,8 @@ func TestWhatIsWrongWithAConfigImage(t *testing.T) {
 		"the release":       {fine, imageSet("quay.io/r:2"), []string{"it is for the release quay.io/r:1, this host has the release quay.io/r:2"}},
 		"the host has none": {fine, "spec: {}", []string{"this host's /etc/assisted/manifests/cluster-image-set.yaml: it has no spec.releaseImage"}},
 		"everything": {
-			[]string{member("etc/passwd", regular, ""), member("opt/agent/tls/x", regular, "")}, imageSet("r"),
+			[]string{member("etc/passwd", regular, ""), member("opt/agent/tls/x", regular, "")},
+			imageSet("r"),
 			[]string{
 				"it does not say which release it is for", "files are missing: /etc/assisted/rendezvous-host.env, " + setPath + ", /etc/issue",
 				"files that are no settings of this appliance: /etc/passwd",

@@ -39,7 +39,8 @@ func TestWhenTheClusterIsInstalled(t *testing.T) {
 	}{
 		{"nobody is there", three, "pending-for-input", nil, step{message: messages.StartHostsMissing}, "0 of 3 hosts are ready (3 of the control plane), 3 have not registered"},
 		{
-			"one is missing, one is not ready", three, "insufficient", hosts("known", "insufficient"), step{message: messages.StartHostsMissing},
+			"one is missing, one is not ready", three, "insufficient", hosts("known", "insufficient"),
+			step{message: messages.StartHostsMissing},
 			"1 of 3 hosts are ready (3 of the control plane), 1 are not validated, 1 have not registered\n  edge2: insufficient (About it)",
 		},
 		{"workers and arbiters count", Required{2, 1, 1}, "ready", hosts("known", "known", "known", "known"), step{install: true, message: messages.StartInstalling}, "all hosts are ready"},

@@ -139,7 +139,8 @@ func TestResults(t *testing.T) {
 		"pulls hang":     {podman{hangs: true}, steps.Result{Exit: 2, Error: "pull the installer image: podman: not done after 10m0s"}, 3, 30 * time.Minute},
 		"is running already": {
 			podman{run: played.Fails(125, `Error: creating container storage: the container name "assisted-installer" is already in use by 0123`)},
-			steps.Result{Exit: 125, Error: `the container name "assisted-installer" is already in use`}, 1, 0,
+			steps.Result{Exit: 125, Error: `the container name "assisted-installer" is already in use`},
+			1, 0,
 		},
 		"podman cannot start": {podman{run: played.Fails(126, "no cgroups")}, steps.Result{Exit: 126, Error: "podman: exit status 126: no cgroups"}, 1, 0},
 	} {

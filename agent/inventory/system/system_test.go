@@ -180,7 +180,8 @@ func TestBoot(t *testing.T) {
 			wire.Boot{CurrentBootMode: "uefi", SecureBootState: "Enabled", CommandLine: "BOOTIF=01-52-54-00-00-00-01 quiet\n", PXEInterface: "01-52-54-00-00-00-01", DeviceType: "ephemeral"},
 		},
 		"secure boot is off": {
-			map[string]string{secureBootVariable: "\x06\x00\x00\x00\x00"}, []mounts.Mount{{Target: "/sysroot", Source: "/dev/sda4"}},
+			map[string]string{secureBootVariable: "\x06\x00\x00\x00\x00"},
+			[]mounts.Mount{{Target: "/sysroot", Source: "/dev/sda4"}},
 			wire.Boot{CurrentBootMode: "uefi", SecureBootState: "Disabled", DeviceType: "persistent"},
 		},
 		"odd value":   {map[string]string{secureBootVariable: "\x06\x00\x00\x00\x02"}, nil, wire.Boot{CurrentBootMode: "uefi", SecureBootState: "Unknown"}},

@@ -82,11 +82,13 @@ func TestDryRunAnswersAsASoundHost(t *testing.T) {
 		},
 		"disk speed": {wire.StepTypeInstallationDiskSpeedCheck, []string{`{"path":"/dev/sda"}`, "480.00"}, `{"io_sync_duration":1,"path":"/dev/sda"}`},
 		"API": {
-			wire.StepTypeAPIVIPConnectivityCheck, []string{`{"url":"https://api.c.example:22623/config/worker"}`},
+			wire.StepTypeAPIVIPConnectivityCheck,
+			[]string{`{"url":"https://api.c.example:22623/config/worker"}`},
 			`{"ignition":"{\"ignition\":{\"version\":\"3.2.0\"}}","is_success":true,"url":"https://api.c.example:22623/config/worker"}`,
 		},
 		"Tang": {
-			wire.StepTypeTangConnectivityCheck, []string{`{"tang_servers":"[{\"url\":\"http://tang.example\",\"thumbprint\":\"T\"}]"}`},
+			wire.StepTypeTangConnectivityCheck,
+			[]string{`{"tang_servers":"[{\"url\":\"http://tang.example\",\"thumbprint\":\"T\"}]"}`},
 			`{"is_success":true,"tang_server_response":[{"signatures":null,"tang_url":"http://tang.example"}]}`,
 		},
 		"upgrade": {wire.StepTypeUpgradeAgent, []string{`{"agent_image":"quay.example/a/agent:v2"}`}, `{"agent_image":"quay.example/a/agent:v2","result":"success"}`},

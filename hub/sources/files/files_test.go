@@ -73,7 +73,8 @@ func TestMake(t *testing.T) {
 		"the role's file":                       {map[string]string{"worker.ign": motd("w"), "master.ign": "{}"}, order("worker", nil), "data:,w", ""},
 		"the cluster's own comes first":         {map[string]string{"worker.ign": "not json", "CLUSTER/worker.ign": motd("own")}, order("worker", nil), "data:,own", ""},
 		"what is of the host": {
-			map[string]string{"worker.ign": motd("@{host.name}/@{host.address}/@{host.role}/@{cluster.name}.@{cluster.domain}")}, order("worker", nil),
+			map[string]string{"worker.ign": motd("@{host.name}/@{host.address}/@{host.role}/@{cluster.name}.@{cluster.domain}")},
+			order("worker", nil),
 			"data:,node-0/192.0.2.10/worker/edge.example", "",
 		},
 		"a value in a data URL is escaped": {map[string]string{"worker.ign": motd("@{cluster.ssh_key}")}, order("worker", nil), "data:,ssh-ed25519%20AAAA%20a@b", ""},
@@ -81,11 +82,13 @@ func TestMake(t *testing.T) {
 			o.PullSecret = `{"auths":{}}`
 		}), `# \"{\"auths\":{}}\" ${HOME} {{.Name}} @{x}`, ""},
 		"an unknown variable": {
-			map[string]string{"worker.ign": "{\n  \"ignition\": {\"version\": \"@{host.nam}\"}\n}"}, order("worker", nil), "",
+			map[string]string{"worker.ign": "{\n  \"ignition\": {\"version\": \"@{host.nam}\"}\n}"},
+			order("worker", nil), "",
 			`worker.ign:2:28: there is no variable "host.nam"`,
 		},
 		"a variable without a value": {
-			map[string]string{"CLUSTER/worker.ign": motd("@{cluster.api_vip}")}, order("worker", nil), "",
+			map[string]string{"CLUSTER/worker.ign": motd("@{cluster.api_vip}")},
+			order("worker", nil), "",
 			clusterID + "/worker.ign:1:101: variable cluster.api_vip has no value for host node-0",
 		},
 		"a variable without an end":                   {map[string]string{"worker.ign": motd("@{host.name")}, order("worker", nil), "", "without its }"},
