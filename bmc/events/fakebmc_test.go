@@ -27,6 +27,8 @@ type vendor struct {
 	missing int
 	// nameless leaves Location out.
 	nameless bool
+	// spelled is how it writes a destination; nil: as it was given.
+	spelled func(destination string) string
 
 	mu     sync.Mutex
 	subs   []object
@@ -89,6 +91,9 @@ func (v *vendor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			v.sent = append(v.sent, body)
 			w.WriteHeader(http.StatusNoContent)
 			return
+		}
+		if text, is := body["Destination"].(string); is && v.spelled != nil {
+			body["Destination"] = v.spelled(text)
 		}
 		made := v.add(body)
 		if v.nameless {

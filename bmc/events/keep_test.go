@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -179,6 +180,41 @@ func TestKeepGoesOn(t *testing.T) {
 			state, err = Keep(t.Context(), connect(t, bmc), nil, &w)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(state.Did).To(Equal(Kept))
+		})
+	}
+}
+
+// TestKeepAnotherSpelling: a destination that the BMC writes in its own way is the one that it
+// was given; it is not made anew with each look.
+func TestKeepAnotherSpelling(t *testing.T) {
+	for name, c := range map[string]struct {
+		base    string
+		spelled func(string) string
+	}{
+		"the port written out, as bmcweb": {"https://ironflow.test", func(s string) string { return strings.Replace(s, ".test/", ".test:443/", 1) }},
+		"the port left out":               {"https://ironflow.test:443", func(s string) string { return strings.Replace(s, ":443", "", 1) }},
+		"small letters":                   {"https://Ironflow.TEST:8092", func(s string) string { return strings.Replace(s, "Ironflow.TEST", "ironflow.test", 1) }},
+		"a slash at the end":              {receiverBase, func(s string) string { return s + "/" }},
+		"IPv6":                            {"https://[2001:DB8::0:1]:8092", func(s string) string { return strings.Replace(s, "2001:DB8::0:1", "2001:db8::1", 1) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w, bmc := wanted(t, "host-1", 0), &vendor{service: object{}, spelled: c.spelled}
+			var err error
+			w.Destination, err = w.Key.Destination(c.base)
+			g.Expect(err).NotTo(HaveOccurred())
+			keep := func() Did {
+				state, err := Keep(t.Context(), connect(t, bmc), nil, w)
+				g.Expect(err).NotTo(HaveOccurred())
+				w.Known = state.Path
+				return state.Did
+			}
+			g.Expect(keep()).To(Equal(Made))
+			g.Expect(keep()).To(Equal(Kept))
+			w.Known = ""
+			g.Expect(keep()).To(Equal(Adopted))
+			g.Expect(bmc.asked("DELETE")).To(BeZero())
+			g.Expect(Remove(t.Context(), connect(t, bmc), w)).To(Equal(1))
 		})
 	}
 }

@@ -2,6 +2,8 @@ package events
 
 import (
 	"errors"
+	"net"
+	"net/netip"
 	"net/url"
 	"strings"
 
@@ -59,7 +61,7 @@ func (w *Wanted) relate(s *subscription) relation {
 	if part == w.Key.Part {
 		// Once retries are used up, some BMCs keep a subscription and send nothing more.
 		off := strings.EqualFold(string(s.Status.State), "Disabled") || strings.EqualFold(string(s.Status.State), "StandbyOffline")
-		if string(s.Destination) != w.Destination || string(s.Context) != w.Key.Context || off {
+		if plain(string(s.Destination)) != plain(w.Destination) || string(s.Context) != w.Key.Context || off {
 			return stale
 		}
 		return right
@@ -73,6 +75,28 @@ func (w *Wanted) relate(s *subscription) relation {
 		return stale
 	}
 	return foreign
+}
+
+// plain is a destination in one spelling for all that are the same: bmcweb writes its port out,
+// others its letters small.
+func plain(destination string) string {
+	u, err := url.Parse(destination)
+	if err != nil {
+		return destination
+	}
+	return u.Scheme + "://" + receiverOf(u) + strings.TrimSuffix(u.EscapedPath(), "/") + "?" + u.RawQuery
+}
+
+// receiverOf is the host and port of a destination, in one spelling.
+func receiverOf(u *url.URL) string {
+	host, port := strings.ToLower(u.Hostname()), u.Port()
+	if ip, err := netip.ParseAddr(host); err == nil {
+		host = ip.String()
+	}
+	if port == "" && u.Scheme == "https" {
+		port = "443"
+	}
+	return net.JoinHostPort(host, port)
 }
 
 // partOf is the last part of a destination of our form.
@@ -92,7 +116,7 @@ func (w *Wanted) sameReceiver(destination string) bool {
 		return false
 	}
 	other, err := url.Parse(destination)
-	return err == nil && strings.EqualFold(own.Host, other.Host)
+	return err == nil && receiverOf(own) == receiverOf(other)
 }
 
 // body is what is sent to subscribe, and what may be added to it when the BMC asks.
