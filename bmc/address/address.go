@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -129,6 +130,11 @@ func cause(err error) error {
 var label = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$`)
 
 func checkHost(u *url.URL) error {
+	if port := u.Port(); port != "" {
+		if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 {
+			return fmt.Errorf("the BMC address %s has port %s: ports are 1 to 65535", u.Redacted(), port)
+		}
+	}
 	host := u.Hostname()
 	if _, err := netip.ParseAddr(host); err == nil {
 		return nil
@@ -166,7 +172,7 @@ func (a *Address) Location() map[string]any {
 		}
 		return map[string]any{"ipmi_address": u.Hostname(), "ipmi_port": port, "ipmi_priv_level": privilege}
 	}
-	info := map[string]any{"redfish_address": a.transport + "://" + a.host}
+	info := map[string]any{"redfish_address": a.base()}
 	if a.alwaysPath || !a.singleSystem() {
 		info["redfish_system_id"] = a.path
 	}
@@ -194,8 +200,11 @@ func (a *Address) URL() (base string, redfish bool) {
 	if a.Family != Redfish {
 		return "", false
 	}
-	return a.transport + "://" + a.host, true
+	return a.base(), true
 }
+
+// base is the URL of a Redfish service; a zone has a form of its own there.
+func (a *Address) base() string { return (&url.URL{Scheme: a.transport, Host: a.host}).String() }
 
 // Host is the BMC's host name or IP address, without port and brackets.
 func (a *Address) Host() string { return (&url.URL{Host: a.host}).Hostname() }

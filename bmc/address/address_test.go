@@ -52,21 +52,25 @@ func TestParse(t *testing.T) {
 		"libvirt://192.0.2.1:6233/":            {driver: "ipmi", interfaces: ipmi, info: ipmiInfo("192.0.2.1", "6233"), mac: true},
 		"ipmi://192.0.2.1?privilegelevel=USER": {driver: "ipmi", interfaces: ipmi, info: map[string]any{"ipmi_address": "192.0.2.1", "ipmi_port": "623", "ipmi_priv_level": "USER"}},
 
-		"redfish://192.0.2.1" + system:                        {driver: "redfish", interfaces: redfish, info: redfishInfo("https://192.0.2.1", system)},
-		"redfish:192.0.2.1" + system:                          {driver: "redfish", interfaces: redfish, info: redfishInfo("https://192.0.2.1", system)},
-		"redfish+http://192.0.2.1:8000" + system:              {driver: "redfish", interfaces: redfish, info: redfishInfo("http://192.0.2.1:8000", system)},
-		"redfish+https://192.0.2.1" + system:                  {driver: "redfish", interfaces: redfish, info: redfishInfo("https://192.0.2.1", system)},
-		"redfish://[2001:db8::1]:8443" + system:               {driver: "redfish", interfaces: redfish, info: redfishInfo("https://[2001:db8::1]:8443", system)},
-		"redfish://192.0.2.1":                                 {driver: "redfish", interfaces: redfish, info: redfishInfo("https://192.0.2.1", "")},
-		"redfish://192.0.2.1/redfish/v1":                      {driver: "redfish", interfaces: redfish, info: redfishInfo("https://192.0.2.1", "")},
-		"redfish://192.0.2.1/redfish/v1/":                     {driver: "redfish", interfaces: redfish, info: redfishInfo("https://192.0.2.1", "")},
-		"redfish://user:hidden@192.0.2.1" + system:            {driver: "redfish", interfaces: redfish, info: redfishInfo("https://192.0.2.1", system)},
-		"ilo5-redfish://192.0.2.1" + system:                   {driver: "redfish", interfaces: redfish, info: redfishInfo("https://192.0.2.1", system)},
-		"idrac-redfish://192.0.2.1" + system:                  {driver: "idrac", interfaces: idrac, info: redfishInfo("https://192.0.2.1", system)},
-		"redfish-virtualmedia://192.0.2.1" + system:           {driver: "redfish", interfaces: media, info: redfishInfo("https://192.0.2.1", system), iso: true},
-		"redfish-virtualmedia+http://192.0.2.1:8000" + system: {driver: "redfish", interfaces: media, info: redfishInfo("http://192.0.2.1:8000", system), iso: true},
-		"ilo5-virtualmedia://192.0.2.1" + system:              {driver: "redfish", interfaces: media, info: redfishInfo("https://192.0.2.1", system), iso: true},
-		"idrac-virtualmedia://192.0.2.1" + system:             {driver: "idrac", interfaces: idracMedia, info: redfishInfo("https://192.0.2.1", system), iso: true},
+		"redfish://192.0.2.1" + system:                                {driver: "redfish", interfaces: redfish, info: redfishInfo("https://192.0.2.1", system)},
+		"redfish:192.0.2.1" + system:                                  {driver: "redfish", interfaces: redfish, info: redfishInfo("https://192.0.2.1", system)},
+		"redfish+http://192.0.2.1:8000" + system:                      {driver: "redfish", interfaces: redfish, info: redfishInfo("http://192.0.2.1:8000", system)},
+		"redfish+https://192.0.2.1" + system:                          {driver: "redfish", interfaces: redfish, info: redfishInfo("https://192.0.2.1", system)},
+		"redfish://[2001:db8::1]:8443" + system:                       {driver: "redfish", interfaces: redfish, info: redfishInfo("https://[2001:db8::1]:8443", system)},
+		"redfish://192.0.2.1":                                         {driver: "redfish", interfaces: redfish, info: redfishInfo("https://192.0.2.1", "")},
+		"redfish://192.0.2.1/redfish/v1":                              {driver: "redfish", interfaces: redfish, info: redfishInfo("https://192.0.2.1", "")},
+		"redfish://192.0.2.1/redfish/v1/":                             {driver: "redfish", interfaces: redfish, info: redfishInfo("https://192.0.2.1", "")},
+		"redfish://user:hidden@192.0.2.1" + system:                    {driver: "redfish", interfaces: redfish, info: redfishInfo("https://192.0.2.1", system)},
+		"ilo5-redfish://192.0.2.1" + system:                           {driver: "redfish", interfaces: redfish, info: redfishInfo("https://192.0.2.1", system)},
+		"idrac-redfish://192.0.2.1" + system:                          {driver: "idrac", interfaces: idrac, info: redfishInfo("https://192.0.2.1", system)},
+		"redfish-virtualmedia://192.0.2.1" + system:                   {driver: "redfish", interfaces: media, info: redfishInfo("https://192.0.2.1", system), iso: true},
+		"redfish-virtualmedia+http://192.0.2.1:8000" + system:         {driver: "redfish", interfaces: media, info: redfishInfo("http://192.0.2.1:8000", system), iso: true},
+		"ilo5-virtualmedia://192.0.2.1" + system:                      {driver: "redfish", interfaces: media, info: redfishInfo("https://192.0.2.1", system), iso: true},
+		"idrac-virtualmedia://192.0.2.1" + system:                     {driver: "idrac", interfaces: idracMedia, info: redfishInfo("https://192.0.2.1", system), iso: true},
+		"redfish-virtualmedia+http://[::1]:8000" + system:             {driver: "redfish", interfaces: media, info: redfishInfo("http://[::1]:8000", system), iso: true},
+		"redfish-virtualmedia://[fe80::1%25eth0]" + system:            {driver: "redfish", interfaces: media, info: redfishInfo("https://[fe80::1%25eth0]", system), iso: true},
+		"redfish-virtualmedia+https://[fe80::1%25eth0]:8443" + system: {driver: "redfish", interfaces: media, info: redfishInfo("https://[fe80::1%25eth0]:8443", system), iso: true},
+		"ipmi://[fe80::1%25eth0]:6230":                                {driver: "ipmi", interfaces: ipmi, info: ipmiInfo("fe80::1%eth0", "6230")},
 		"redfish-uefihttp://192.0.2.1/redfish/v1": {
 			driver: "redfish", iso: true, info: redfishInfo("https://192.0.2.1", "/redfish/v1"),
 			interfaces: address.Interfaces{Boot: "redfish-https", Firmware: "redfish", Inspect: "redfish", RAID: "redfish"},
@@ -103,6 +107,9 @@ func TestParseRefuses(t *testing.T) {
 		"redfish://bad_host!/x":        "no valid host name",
 		"redfish://-bad.example.com":   "no valid host name",
 		"redfish://host:port":          "invalid port",
+		"redfish://192.0.2.1:65536/x":  "port 65536",
+		"ipmi://192.0.2.1:0":           "port 0",
+		"192.0.2.1:99999":              "port 99999",
 		"redfish://u:topsecret@h%zz/x": "cannot be read",
 	}
 	for raw, want := range cases {
@@ -151,7 +158,7 @@ func TestInterfacesConvert(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"ipmi://192.0.2.1:623", "redfish+http://[::1]:8000/redfish/v1/Systems/1", "host:1", "a:b", "[::1]:1", "::1", "redfish:h/p?q#f", "%", "://", "libvirt:"} {
+	for _, seed := range []string{"ipmi://192.0.2.1:623", "redfish+http://[::1]:8000/redfish/v1/Systems/1", "host:1", "a:b", "[::1]:1", "::1", "redfish:h/p?q#f", "%", "://", "libvirt:", "redfish://[fe80::1%25eth0]:1/x"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
