@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -10,10 +11,12 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/bmc/address"
 	"github.com/ironflow/ironflow/bmc/cli"
 	bmcclient "github.com/ironflow/ironflow/bmc/client"
+	"github.com/ironflow/ironflow/bmc/credentials/rotation"
 )
 
 const logLong = `Prints the last entries of the logs of a host's machine. Logs are not kept in the cluster: the BMC is asked from here, with
@@ -68,8 +71,32 @@ func (c *connection) target(ctx context.Context, name string) (bmcclient.Target,
 	if err := cl.Get(ctx, types.NamespacedName{Namespace: namespace, Name: h.Spec.BMC.CredentialsName}, secret); err != nil {
 		return bmcclient.Target{}, fmt.Errorf("host %s: the Secret of its BMC: %w", name, err)
 	}
-	return bmcclient.Target{
+	target := bmcclient.Target{
 		URL: base, System: a.SystemPath(), TLS: bmcclient.Trust{Insecure: h.Spec.BMC.DisableCertificateVerification},
 		Username: strings.TrimSpace(string(secret.Data["username"])), Password: bmcclient.Secret(strings.TrimSpace(string(secret.Data["password"]))),
-	}, nil
+	}
+	why, err := barred(ctx, cl, h, rotation.Login{Username: target.Username, Password: target.Password})
+	if err == nil && why != "" {
+		err = errors.New(why)
+	}
+	if err != nil {
+		return bmcclient.Target{}, fmt.Errorf("host %s: nobody logs in at its BMC now, as a wrong login may lock the account: %w", name, err)
+	}
+	return target, nil
+}
+
+// barred says why nobody is to log in with what the host's Secret has: its password is being
+// changed, or nobody knows it. Empty if they may.
+func barred(ctx context.Context, cl client.Client, h *metal3v1.BareMetalHost, login rotation.Login) (why string, err error) {
+	stored := &corev1.Secret{}
+	err = cl.Get(ctx, types.NamespacedName{Namespace: h.Namespace, Name: rotation.RecordName(h.Name)}, stored)
+	if err != nil {
+		return "", client.IgnoreNotFound(err)
+	}
+	record, err := rotation.Decode(stored.Data)
+	if err != nil {
+		return "", err
+	}
+	why, _ = rotation.MayLogin(record, login)
+	return why, nil
 }

@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
+	"github.com/ironflow/ironflow/bmc/credentials/rotation"
 	"github.com/ironflow/ironflow/test/bmc/simulator"
 )
 
@@ -43,4 +45,35 @@ func TestBMCLog(t *testing.T) {
 		s.Expect(err).To(MatchError(ContainSubstring(says)))
 		s.Expect(err.Error()).NotTo(ContainSubstring("wrong-wrong-1"))
 	}
+}
+
+// TestBMCLogDoesNotLogInAmidAChange of the password: a wrong login then might lock the account,
+// and the change with it.
+func TestBMCLogDoesNotLogInAmidAChange(t *testing.T) {
+	s := newSite(t)
+	sim := simulator.New(simulator.Options{Username: "admin", Password: "pass-word-7"})
+	t.Cleanup(sim.Close)
+	s.Expect(sim.AddSystem(simulator.System{ID: "1", Power: simulator.On})).To(Succeed())
+	server := httptest.NewTLSServer(sim)
+	t.Cleanup(server.Close)
+	at := "redfish-virtualmedia" + strings.TrimPrefix(server.URL, "https") + "/redfish/v1/Systems/1"
+	login := rotation.Login{Username: "admin", Password: "pass-word-6"}
+	for name, record := range map[string]*rotation.Record{
+		"node-1": {Phase: rotation.Quarantined, Trouble: reason.NeitherHolds.Trouble("the BMC refuses the passwords that we have")},
+		"node-2": {Phase: rotation.Finding},
+	} {
+		record.Secret, record.Candidates = name, []rotation.Candidate{{Role: rotation.Current, Login: login}}
+		data, err := rotation.Encode(record)
+		s.Expect(err).NotTo(HaveOccurred())
+		s.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: rotation.RecordName(name)}, Data: data})
+		s.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string][]byte{"username": []byte("admin"), "password": []byte("pass-word-6")}})
+		s.create(&metal3v1.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: metal3v1.BareMetalHostSpec{
+			BMC: metal3v1.BMCDetails{Address: at, CredentialsName: name, DisableCertificateVerification: true},
+		}})
+	}
+	for host, says := range map[string]string{"node-1": "the BMC refuses the passwords that we have", "node-2": "password is being changed"} {
+		_, _, err := s.run("", "bmc", "log", host)
+		s.Expect(err).To(MatchError(ContainSubstring(says)))
+	}
+	s.Expect(sim.Total("")).To(BeZero(), "nobody was asked")
 }
