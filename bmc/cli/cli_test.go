@@ -297,9 +297,12 @@ func TestTimeout(t *testing.T) {
 func TestABadLineEndsNothing(t *testing.T) {
 	g := NewWithT(t)
 	good, _ := bmc(t, dell)
-	list := strings.Join([]string{"ipmi://192.0.2.2", good.URL, "https://root:calvin@192.0.2.3", good.URL + "/redfish/v1/Managers/1", good.URL + "/redfish/v1/Systems/7"}, "\n")
+	list := strings.Join([]string{
+		"ipmi://192.0.2.2", good.URL, "https://root:calvin@192.0.2.3", good.URL + "/redfish/v1/Managers/1", good.URL + "/redfish/v1/Systems/7",
+		"https://192.0.2.4:99999",
+	}, "\n")
 	got, err := runWith(t.Context(), list, probing(t, "--insecure", "--file", "-", "--output", "json")...)
-	g.Expect(err).To(MatchError("4 of 5 BMCs could not be probed"))
+	g.Expect(err).To(MatchError("5 of 6 BMCs could not be probed"))
 	var d document
 	g.Expect(json.Unmarshal([]byte(got.out), &d)).To(Succeed())
 	g.Expect(d.Reports).To(HaveLen(1))
@@ -312,8 +315,38 @@ func TestABadLineEndsNothing(t *testing.T) {
 	}
 	g.Expect(kinds).To(Equal(map[string]string{
 		"standard input, line 1": "Address", "standard input, line 3": "Address", "standard input, line 4": "Address", good.URL + "/redfish/v1/Systems/7": "WrongSystem",
+		"standard input, line 6": "Address",
 	}))
 	g.Expect(got.out + got.err).NotTo(ContainSubstring("calvin"))
+}
+
+// TestSystemsOfOneBMCInAList: a wrong password is tried once, though each of them has its
+// line: most BMCs lock an account after three tries. A right one opens one session.
+func TestSystemsOfOneBMCInAList(t *testing.T) {
+	const logins = "POST /redfish/v1/SessionService/Sessions"
+	for name, c := range map[string]struct {
+		password string
+		fails    bool
+	}{"a right password": {password, false}, "a wrong one": {"not it", true}} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			server, s := bmc(t, dell)
+			var list []string
+			for i := range 6 {
+				if i > 0 {
+					g.Expect(s.AddSystem(simulator.System{ID: fmt.Sprint(i + 1), Power: simulator.On})).To(Succeed())
+				}
+				list = append(list, fmt.Sprintf("%s/redfish/v1/Systems/%d", server.URL, i+1))
+			}
+			t.Setenv("IRONFLOW_BMC_PASSWORD", c.password)
+			_, err := runWith(t.Context(), strings.Join(list, "\n"), "probe", "--rate", "100000", "--username", user, "--insecure", "--file", "-", "--output", "json")
+			g.Expect(err != nil).To(Equal(c.fails), "%v", err)
+			g.Expect(s.Total(logins)).To(Equal(1))
+			if !c.fails {
+				g.Expect(s.Total("DELETE "+strings.TrimPrefix(logins, "POST "))).To(Equal(1), "our session is ended, by the last one")
+			}
+		})
+	}
 }
 
 // TestWrongQuestions: nobody is asked before the question is right.

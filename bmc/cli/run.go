@@ -66,12 +66,19 @@ func (j *job) run(ctx context.Context, out, progress io.Writer) error {
 func (j *job) probeAll(ctx context.Context, m meter) []result {
 	table := quirks.New()
 	results := make([]result, len(j.targets))
+	pool := client.NewPool(client.Options{Rate: j.rate})
+	bmcs := make([]*client.Client, len(j.targets))
+	for i := range j.targets {
+		results[i], bmcs[i] = j.open(pool, &j.targets[i])
+	}
 	next := make(chan int)
 	var workers sync.WaitGroup
 	for range min(j.parallel, len(j.targets)) {
 		workers.Go(func() {
 			for i := range next {
-				results[i] = j.probe(ctx, j.targets[i], table)
+				if bmcs[i] != nil {
+					results[i] = j.probe(ctx, j.targets[i], bmcs[i], table)
+				}
 				m.done(results[i])
 			}
 		})
@@ -88,27 +95,23 @@ func (j *job) probeAll(ctx context.Context, m meter) []result {
 // closing bounds the end of a session.
 const closing = 10 * time.Second
 
-// probe probes one.
-func (j *job) probe(ctx context.Context, t target, table *quirks.Table) result {
-	if t.bad != nil {
-		return result{failure: failed(t.name, fmt.Errorf("%w: %w", errAddress, t.bad))}
-	}
-	if ctx.Err() != nil {
-		return result{failure: failed(t.name, ctx.Err())}
-	}
-	c, err := client.New(t.Target, client.Options{Rate: j.rate})
+// open makes the client of a target, before anybody is asked: systems of one BMC share a
+// session as long as one of them is to be probed, and a wrong password is tried once for all.
+func (j *job) open(pool *client.Pool, t *target) (result, *client.Client) {
+	err := t.bad
 	if err != nil {
-		return result{failure: failed(t.name, err)}
+		return result{failure: failed(t.name, fmt.Errorf("%w: %w", errAddress, err))}, nil
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, j.timeout, errTooLong)
-	defer cancel()
-	report, err := probe.Probe(limited, c, probe.Options{
-		Address: t.name, System: t.System, Username: t.Username, Requests: j.requests, Expand: j.expand,
-		Quirks: matching(table),
-	})
-	if err != nil && limited.Err() != nil {
-		err = errors.Join(context.Cause(limited), err)
+	c, err := pool.Client(t.name, t.Target)
+	if err != nil {
+		return result{failure: failed(t.name, err)}, nil
 	}
+	return result{}, c
+}
+
+// probe probes one, and ends our session unless others use it.
+func (j *job) probe(ctx context.Context, t target, c *client.Client, table *quirks.Table) result {
+	report, err := j.ask(ctx, t, c, table)
 	end, stop := context.WithTimeout(context.WithoutCancel(ctx), closing)
 	defer stop()
 	ended := c.Close(end)
@@ -119,6 +122,22 @@ func (j *job) probe(ctx context.Context, t target, table *quirks.Table) result {
 		report.Remarks = append(report.Remarks, tidy("Our session could not be ended: "+ended.Error()))
 	}
 	return result{report: report}
+}
+
+func (j *job) ask(ctx context.Context, t target, c *client.Client, table *quirks.Table) (*v1alpha1.BMCReport, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, j.timeout, errTooLong)
+	defer cancel()
+	report, err := probe.Probe(limited, c, probe.Options{
+		Address: t.name, System: t.System, Username: t.Username, Requests: j.requests, Expand: j.expand,
+		Quirks: matching(table),
+	})
+	if err != nil && limited.Err() != nil {
+		err = errors.Join(context.Cause(limited), err)
+	}
+	return report, err
 }
 
 // matching finds the rows of a table for what a probe has found.

@@ -24,8 +24,17 @@ type target struct {
 // servicePath is where Redfish services begin.
 const servicePath = "/redfish/v1"
 
-// parseTarget reads an address: a host, a URL, or one of spec.bmc.address.
+// parseTarget reads an address: a host, a URL, or one of spec.bmc.address. What it gives can
+// be asked.
 func parseTarget(raw string) (target, error) {
+	t, err := readTarget(raw)
+	if err == nil {
+		_, err = client.New(t.Target, client.Options{})
+	}
+	return t, err
+}
+
+func readTarget(raw string) (target, error) {
 	scheme, _, isURL := strings.Cut(raw, "://")
 	switch {
 	case !isURL:
@@ -43,7 +52,7 @@ func parseTarget(raw string) (target, error) {
 	if a.Family != address.Redfish {
 		return target{}, fmt.Errorf("the address %s is not Redfish, and nothing else can be probed: try https://%s", raw, bracketed(a.Host()))
 	}
-	base, _ := a.Location()["redfish_address"].(string)
+	base, _ := a.URL()
 	return named(base, a.SystemPath()), nil
 }
 
@@ -55,7 +64,7 @@ func fromHost(raw string) (target, error) {
 		return target{}, errCredentials
 	}
 	if ip, err := netip.ParseAddr(raw); err == nil {
-		return named("https://"+bracketed(ip.String()), ""), nil
+		return named((&url.URL{Scheme: "https", Host: bracketed(ip.String())}).String(), ""), nil
 	}
 	return fromURL("https://" + raw)
 }
@@ -78,7 +87,7 @@ func fromURL(raw string) (target, error) {
 	case !strings.HasPrefix(path, servicePath+"/Systems/"):
 		return target{}, fmt.Errorf("the address %q has a path that is no system's: leave it out, or write %s/Systems/ID", raw, servicePath)
 	}
-	return named(u.Scheme+"://"+u.Host, path), nil
+	return named((&url.URL{Scheme: u.Scheme, Host: u.Host}).String(), path), nil
 }
 
 func named(base, system string) target {

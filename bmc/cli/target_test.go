@@ -20,6 +20,8 @@ func TestParseTarget(t *testing.T) {
 		"2001:db8::1":                               {"https://[2001:db8::1]", ""},
 		"[2001:db8::1]":                             {"https://[2001:db8::1]", ""},
 		"[2001:db8::1]:8443":                        {"https://[2001:db8::1]:8443", ""},
+		"fe80::1%eth0":                              {"https://[fe80::1%25eth0]", ""},
+		"https://[fe80::1%25eth0]:8443":             {"https://[fe80::1%25eth0]:8443", ""},
 		"https://bmc1.example/":                     {"https://bmc1.example", ""},
 		"https://bmc1.example/redfish/v1/":          {"https://bmc1.example", ""},
 		"http://bmc1.example:8000":                  {"http://bmc1.example:8000", ""},
@@ -27,6 +29,7 @@ func TestParseTarget(t *testing.T) {
 		"redfish://192.0.2.1/redfish/v1/Systems/1":  {"https://192.0.2.1", "/redfish/v1/Systems/1"},
 		"redfish-virtualmedia+http://192.0.2.1:8000/redfish/v1/Systems/abc":   {"http://192.0.2.1:8000", "/redfish/v1/Systems/abc"},
 		"redfish-virtualmedia+https://192.0.2.1/redfish/v1/Systems/1":         {"https://192.0.2.1", "/redfish/v1/Systems/1"},
+		"redfish-virtualmedia://[fe80::1%25eth0]/redfish/v1/Systems/1":        {"https://[fe80::1%25eth0]", "/redfish/v1/Systems/1"},
 		"idrac-virtualmedia://192.0.2.1/redfish/v1/Systems/System.Embedded.1": {"https://192.0.2.1", "/redfish/v1/Systems/System.Embedded.1"},
 	} {
 		t.Run(raw, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -139,7 +140,7 @@ func (a *auth) look(ctx context.Context, p *pass) (credential, *flight, error) {
 	held := a.session != nil && (p.renewed || a.session.token != p.stale)
 	switch {
 	case a.closed:
-		return credential{}, nil, &Error{Kind: Unreachable, Message: ErrClosed.Error(), cause: ErrClosed}
+		return credential{}, nil, errClosed()
 	case a.target.Username == "":
 		return credential{}, nil, nil
 	case p.anonymous && held:
@@ -201,7 +202,7 @@ func (a *auth) guard(ctx context.Context) (done func(), ok bool, err error) {
 func (a *auth) judge(p *pass, k call, as credential, err error) (again bool, verdict error) {
 	p.wait = 0
 	e, is := errors.AsType[*Error](err)
-	if !is || e.Status != http.StatusUnauthorized {
+	if !is || e.Status != http.StatusUnauthorized && !e.noSession(as) {
 		if err == nil || is && e.Status != 0 {
 			a.used(as)
 		}
@@ -233,6 +234,12 @@ func (a *auth) judge(p *pass, k call, as credential, err error) (again bool, ver
 	return false, nil
 }
 
+// noSession reports a refusal that is not of the right to do something, but of a session that
+// is none any more: bmcweb says so with a status of 403.
+func (e *Error) noSession(as credential) bool {
+	return !as.basic && e.Status == http.StatusForbidden && strings.EqualFold(shortID(e.MessageID), "NoValidSession")
+}
+
 // used notes that the BMC has taken a token.
 func (a *auth) used(as credential) {
 	a.mu.Lock()
@@ -256,6 +263,13 @@ func (a *auth) denyBasic(p *pass, e *Error) (bool, error) {
 	}
 	p.wait = chancePause
 	return p.logins < maxLogins, nil
+}
+
+// troubled reports that something is remembered against the credentials.
+func (a *auth) troubled() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.verdict != nil || a.hold != nil
 }
 
 // account is the path of the account whose password must be changed first.

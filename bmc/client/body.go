@@ -20,7 +20,7 @@ var (
 
 // readBody reads an answer's body within the limits. BMCs are asked not to compress;
 // some do.
-func (c *Client) readBody(resp *http.Response) ([]byte, error) {
+func (c *channel) readBody(resp *http.Response) ([]byte, error) {
 	raw, err := bounded(resp.Body, c.options.MaxBody)
 	if err != nil {
 		return nil, err

@@ -15,10 +15,16 @@ type call struct {
 	secrets      []string    // of the body
 	// login says that credentials are the point of the call.
 	login bool
+	// turns are whose turn it takes; nil: that of logins.
+	turns *turns
 }
 
 // ErrClosed is what a call of a closed client wraps.
 var ErrClosed = errors.New("the client is closed: ask the pool for the one of now")
+
+func errClosed() *Error {
+	return &Error{Kind: Unreachable, Message: ErrClosed.Error(), cause: ErrClosed}
+}
 
 // run makes a call, again where a rule says so.
 func (c *Client) run(ctx context.Context, k call) (*Answer, error) {
@@ -45,7 +51,7 @@ func (c *Client) run(ctx context.Context, k call) (*Answer, error) {
 }
 
 // learn keeps what later calls need of an answer.
-func (c *Client) learn(k call, answer *Answer) {
+func (c *channel) learn(k call, answer *Answer) {
 	if k.method == http.MethodGet {
 		if answer.Status == http.StatusOK {
 			c.tags.put(k.path, tagOf(answer.Header, func() string { return bodyTag(answer.Body) }))
@@ -71,6 +77,9 @@ const settling = time.Minute
 // a 401 that follows is asked again once, for some BMCs send it by chance.
 func (c *Client) authorized(ctx context.Context, k call, p *pass) (*Answer, error) {
 	for {
+		if err := c.closed(k); err != nil {
+			return nil, err
+		}
 		as, done, err := c.auth.credential(ctx, p)
 		if err != nil {
 			return nil, c.about(k, err)
@@ -90,7 +99,7 @@ func (c *Client) authorized(ctx context.Context, k call, p *pass) (*Answer, erro
 }
 
 // mustChange turns a refusal into the demand that the login came with.
-func (c *Client) mustChange(err error) error {
+func (c *channel) mustChange(err error) error {
 	e, is := errors.AsType[*Error](err)
 	if !is || e.Status != http.StatusForbidden {
 		return err
@@ -105,7 +114,7 @@ func (c *Client) mustChange(err error) error {
 }
 
 // about gives an error of the client's own the call that met it.
-func (c *Client) about(k call, err error) error {
+func (c *channel) about(k call, err error) error {
 	e, is := errors.AsType[*Error](err)
 	if !is {
 		return c.ended(k, err, "waiting for a session")
@@ -116,6 +125,6 @@ func (c *Client) about(k call, err error) error {
 }
 
 // ended is a caller that gave up before the BMC was asked.
-func (c *Client) ended(k call, err error, doing string) error {
+func (c *channel) ended(k call, err error, doing string) error {
 	return &Error{Kind: Busy, Method: k.method, Path: c.secrets.clean(k.path), Message: doing + ": " + err.Error(), cause: err}
 }

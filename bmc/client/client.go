@@ -13,22 +13,37 @@ import (
 	"github.com/ironflow/ironflow/bmc/lenient"
 )
 
-// Client talks to one BMC. Its methods may be called by many at once.
+// Client talks to one BMC about one of its systems. Its methods may be called by many at once.
 type Client struct {
+	*channel
+
+	system string
+	turns  *turns
+	life   context.Context // it ends with Close
+	end    context.CancelFunc
+	// leave says that this client is done with the channel, and whether it is the last one. Its
+	// pool's lock guards that it has gone.
+	leave func() (last bool)
+	gone  bool
+}
+
+// channel is how one user reaches one BMC: connections, a session, and what is known of both.
+// The hosts whose systems a BMC has share it ([Pool]): so it has one session of ours, and a
+// wrong password is shown to it once, not once for each host.
+type channel struct {
 	target  Target
 	options Options
 	at      place
 	http    *http.Client
-	turns   *turns
-	breaker breaker
+	turns   *turns // of logins
+	shared  *shared
 	auth    *auth
 	secrets *redactor
 	tags    etags
 	fresh   recent
+	users   int // how many clients use it; its pool's lock guards it
 
 	sessions atomic.Pointer[sessionsAt] // where they are opened
-	life     context.Context            // of streams: it ends with Close
-	end      context.CancelFunc
 
 	mu         sync.Mutex
 	connection Connection
@@ -54,19 +69,40 @@ func New(target Target, options Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := newVerifier(target.TLS, at.host, options.Now)
+	ch, err := newChannel(target, at, options, newShared(options))
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{target: target, options: options, at: at, turns: newTurns(options), secrets: newRedactor(target)}
+	return ch.client(target.System), nil
+}
+
+// newChannel makes a channel for the user of a target.
+func newChannel(target Target, at place, options Options, with *shared) (*channel, error) {
+	target.System = "" // that is each client's own
+	v, err := newVerifier(target.TLS, at.name(), options.Now)
+	if err != nil {
+		return nil, err
+	}
+	c := &channel{target: target, options: options, at: at, turns: newTurns(options), shared: with, secrets: newRedactor(target)}
 	v.seen = c.seenLeaf
 	c.http = newHTTP(at, v, options)
-	c.life, c.end = context.WithCancel(context.Background())
 	c.auth = &auth{
 		target: target, now: options.Now, log: options.Log.With("bmc", at.address()), logout: c.logout, gate: make(chan struct{}, 1),
 		login: func(ctx context.Context) (*session, bool, error) { return c.login(ctx, target.Password) },
 	}
 	return c, nil
+}
+
+// client is one of a system. The first one of a channel has its logins among its own
+// requests; changes are made one by one over all of them.
+func (c *channel) client(system string) *Client {
+	made := &Client{channel: c, system: system, turns: c.turns, leave: func() bool { return true }}
+	if c.users++; c.users > 1 {
+		made.turns = newTurns(c.options)
+		made.turns.writes = c.turns.writes
+	}
+	made.life, made.end = context.WithCancel(context.Background())
+	return made
 }
 
 // Get reads a resource into a struct, best one of values of bmc/lenient. A wrong
@@ -83,7 +119,7 @@ func (c *Client) Get(ctx context.Context, path string, into any) error {
 	return c.decode(k, answer, into)
 }
 
-func (c *Client) decode(k call, answer *Answer, into any) error {
+func (c *channel) decode(k call, answer *Answer, into any) error {
 	if err := json.Unmarshal(answer.Body, into); err != nil && !lenient.OnlyTypes(err) {
 		return c.failure(k, Broken, answer.Status, "the answer is no JSON: "+line(err.Error()))
 	}
@@ -134,7 +170,7 @@ func (c *Client) call(method, link string) (call, error) {
 		// The link itself may hold credentials.
 		return call{}, c.failure(call{method: method, path: "a link of the BMC"}, Broken, 0, err.Error())
 	}
-	return call{method: method, path: path}, nil
+	return call{method: method, path: path, turns: c.turns}, nil
 }
 
 func (c *Client) callWith(method, link string, body any) (call, error) {
@@ -150,7 +186,7 @@ func (c *Client) callWith(method, link string, body any) (call, error) {
 }
 
 // keepSecrets notes the secrets of a call's body, for its own answer and for later ones.
-func (c *Client) keepSecrets(k *call) {
+func (c *channel) keepSecrets(k *call) {
 	k.secrets = secretsOf(k.body)
 	for _, secret := range k.secrets {
 		c.secrets.add(secret)
@@ -158,19 +194,19 @@ func (c *Client) keepSecrets(k *call) {
 }
 
 // Connection is what the last connections have shown.
-func (c *Client) Connection() Connection {
+func (c *channel) Connection() Connection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.connection
 }
 
-func (c *Client) seenLeaf(leaf *x509.Certificate, version uint16) {
+func (c *channel) seenLeaf(leaf *x509.Certificate, version uint16) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.connection.Leaf, c.connection.Version = leaf, version
 }
 
-func (c *Client) seenDate(header http.Header) {
+func (c *channel) seenDate(header http.Header) {
 	date, err := http.ParseTime(header.Get("Date"))
 	if err != nil {
 		return
@@ -182,12 +218,28 @@ func (c *Client) seenDate(header http.Header) {
 }
 
 // System is the path of the target's system; empty where it has to be found.
-func (c *Client) System() string { return c.target.System }
+func (c *Client) System() string { return c.system }
 
-// Close ends our session. The client is of no use afterwards.
+// closed is the error of a client that was closed; nil for one that was not.
+func (c *Client) closed(k call) error {
+	if c.life.Err() == nil {
+		return nil
+	}
+	return c.about(k, errClosed())
+}
+
+// Close ends our session, unless other clients use it. The client is of no use afterwards.
 func (c *Client) Close(ctx context.Context) error {
-	defer c.http.CloseIdleConnections()
 	c.end()
+	if !c.leave() {
+		return nil
+	}
+	return c.close(ctx)
+}
+
+// close ends the session.
+func (c *channel) close(ctx context.Context) error {
+	defer c.http.CloseIdleConnections()
 	held, err := c.auth.close(ctx)
 	if err != nil {
 		return fmt.Errorf("close the client of the BMC at %s: %w", c.at.address(), err)

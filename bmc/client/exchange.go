@@ -23,8 +23,8 @@ import (
 var errSilent = errors.New("the BMC did not answer in time")
 
 // exchange makes one request, unless the BMC shall be left alone.
-func (c *Client) exchange(ctx context.Context, k call, as credential) (*Answer, error) {
-	switch admission, wait := c.breaker.admit(c.options.Now()); admission {
+func (c *channel) exchange(ctx context.Context, k call, as credential) (*Answer, error) {
+	switch admission, wait := c.shared.breaker.admit(c.options.Now()); admission {
 	case keepAway:
 		return nil, c.silent(k, wait)
 	case tryRoot:
@@ -40,20 +40,39 @@ func (c *Client) exchange(ctx context.Context, k call, as credential) (*Answer, 
 		}
 	case goOn:
 	}
-	done, err := c.turns.take(ctx)
+	done, err := c.enter(ctx, k)
 	if err != nil {
-		return nil, c.ended(k, err, waitingForTurn)
+		return nil, err
 	}
 	defer done()
-	if wait, silent := c.breaker.silent(c.options.Now()); silent { // while it stood in line
+	if wait, silent := c.shared.breaker.silent(c.options.Now()); silent { // while it stood in line
 		return nil, c.silent(k, wait)
 	}
 	return c.send(ctx, k, as)
 }
 
+// enter waits until a request may be made: for its turn, and for room at the BMC. The returned
+// function is called after it.
+func (c *channel) enter(ctx context.Context, k call) (done func(), err error) {
+	turns := k.turns
+	if turns == nil {
+		turns = c.turns
+	}
+	end, err := turns.take(ctx)
+	if err != nil {
+		return nil, c.ended(k, err, waitingForTurn)
+	}
+	out, err := acquire(ctx, c.shared.room)
+	if err != nil {
+		end()
+		return nil, c.ended(k, err, waitingForTurn)
+	}
+	return func() { out(); end() }, nil
+}
+
 const waitingForTurn = "waiting for other requests to the BMC"
 
-func (c *Client) silent(k call, wait time.Duration) error {
+func (c *channel) silent(k call, wait time.Duration) error {
 	return &Error{
 		Kind: Unreachable, Method: k.method, Path: c.secrets.clean(k.path), RetryAfter: max(wait, 0),
 		Message: fmt.Sprintf("the BMC at %s has not answered %d times: it is asked again in %s", c.at.address(), breakerMisses, max(wait, 0).Round(time.Second)),
@@ -61,12 +80,12 @@ func (c *Client) silent(k call, wait time.Duration) error {
 }
 
 // tryRoot asks for the service root alone.
-func (c *Client) tryRoot(ctx context.Context) error {
-	defer c.breaker.gaveUp() // nothing, when send came to a result
+func (c *channel) tryRoot(ctx context.Context) error {
+	defer c.shared.breaker.gaveUp() // nothing, when send came to a result
 	k := call{method: http.MethodGet, path: rootPath}
-	done, err := c.turns.take(ctx)
+	done, err := c.enter(ctx, k)
 	if err != nil {
-		return c.ended(k, err, waitingForTurn)
+		return err
 	}
 	defer done()
 	_, err = c.send(ctx, k, credential{})
@@ -77,13 +96,13 @@ func (c *Client) tryRoot(ctx context.Context) error {
 }
 
 // send makes one request now.
-func (c *Client) send(ctx context.Context, k call, as credential) (*Answer, error) {
+func (c *channel) send(ctx context.Context, k call, as credential) (*Answer, error) {
 	answer, err := c.try(ctx, k, as)
 	c.options.Asked(KindOf(err))
 	return answer, err
 }
 
-func (c *Client) try(ctx context.Context, k call, as credential) (*Answer, error) {
+func (c *channel) try(ctx context.Context, k call, as credential) (*Answer, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, c.options.Timeout, errSilent)
 	defer cancel()
 	start := c.options.Now()
@@ -98,16 +117,17 @@ func (c *Client) try(ctx context.Context, k call, as credential) (*Answer, error
 	defer response.Body.Close()
 	c.seenDate(response.Header)
 	body, err := c.readBody(response)
-	if err != nil {
+	if err != nil && (response.StatusCode < http.StatusBadRequest || !isReset(err)) {
 		return nil, c.lost(ctx, k, cause(limited, err), start)
 	}
-	if c.breaker.answered() {
+	// Of an error the status says enough: an iDRAC 8 cuts the page that says that a session has ended.
+	if c.shared.breaker.answered() {
 		c.options.Log.Info("BMC answers again", "bmc", c.at.address())
 	}
 	return c.answer(k, as, response, body)
 }
 
-func (c *Client) request(ctx context.Context, k call, as credential) (*http.Request, error) {
+func (c *channel) request(ctx context.Context, k call, as credential) (*http.Request, error) {
 	var body io.Reader = http.NoBody
 	if k.body != nil {
 		body = bytes.NewReader(k.body)
@@ -129,7 +149,7 @@ func (c *Client) request(ctx context.Context, k call, as credential) (*http.Requ
 }
 
 // answer makes of a response a success or an error.
-func (c *Client) answer(k call, as credential, response *http.Response, body []byte) (*Answer, error) {
+func (c *channel) answer(k call, as credential, response *http.Response, body []byte) (*Answer, error) {
 	if response.StatusCode == http.StatusNotModified {
 		return &Answer{Status: response.StatusCode, Header: response.Header}, nil
 	}
@@ -145,7 +165,7 @@ func (c *Client) answer(k call, as credential, response *http.Response, body []b
 }
 
 // refused makes an error of an answer that holds one.
-func (c *Client) refused(k call, login bool, status int, header http.Header, body []byte) *Error {
+func (c *channel) refused(k call, login bool, status int, header http.Header, body []byte) *Error {
 	messages := messagesOf(body)
 	kind, message := classify(status, login, messages)
 	e := &Error{
@@ -164,14 +184,14 @@ func (c *Client) refused(k call, login bool, status int, header http.Header, bod
 	return e
 }
 
-func (c *Client) failure(k call, kind Kind, status int, text string) *Error {
+func (c *channel) failure(k call, kind Kind, status int, text string) *Error {
 	e := &Error{Kind: kind, Method: k.method, Path: k.path, Status: status, Message: text}
 	c.redact(e, k.secrets)
 	return e
 }
 
 // redact takes the secrets out of all texts of an error.
-func (c *Client) redact(e *Error, more []string) {
+func (c *channel) redact(e *Error, more []string) {
 	clean := func(text *string) { *text = c.secrets.clean(*text, more...) }
 	cleanAll := func(texts []string) {
 		for i := range texts {
@@ -213,7 +233,7 @@ func cause(ctx context.Context, err error) error {
 const patience = 10 * time.Second
 
 // lost makes an error of a request that brought no answer, and tells the breaker.
-func (c *Client) lost(ctx context.Context, k call, err error, start time.Time) error {
+func (c *channel) lost(ctx context.Context, k call, err error, start time.Time) error {
 	e := &Error{Kind: Unreachable, Method: k.method, Path: k.path, cause: err}
 	switch {
 	case ctx.Err() != nil:
@@ -223,17 +243,17 @@ func (c *Client) lost(ctx context.Context, k call, err error, start time.Time) e
 	case errors.Is(err, errRedirect), errors.Is(err, errRedirectVerb), errors.Is(err, errRedirects),
 		errors.Is(err, errTooLarge), errors.Is(err, errTooDeep), errors.Is(err, errBadGzip):
 		e.Kind = Broken
-		c.breaker.answered()
+		c.shared.breaker.answered()
 	case isTLS(err):
 		e.Kind = TLS
 		e.Message = explainTLS(err)
-		c.breaker.answered()
+		c.shared.breaker.answered()
 	case isReset(err):
 		e.reset = true
 		e.Message = "the BMC broke the connection"
 	case !isNetwork(err):
 		e.Kind = Broken // an answer, but not of HTTP
-		c.breaker.answered()
+		c.shared.breaker.answered()
 	default:
 		c.missed()
 	}
@@ -247,8 +267,8 @@ func (c *Client) lost(ctx context.Context, k call, err error, start time.Time) e
 	return e
 }
 
-func (c *Client) missed() {
-	if c.breaker.missed(c.options.Now()) {
+func (c *channel) missed() {
+	if c.shared.breaker.missed(c.options.Now()) {
 		c.options.Log.Warn("BMC is silent; only its service root is asked for now", "bmc", c.at.address())
 	}
 }

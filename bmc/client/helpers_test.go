@@ -39,6 +39,8 @@ type fake struct {
 	login func(w http.ResponseWriter, r *http.Request) bool
 	// paths answer with credentials proven, free without.
 	paths, free map[string]http.HandlerFunc
+	// refuse answers who has proven none; nil says 401, and nothing more.
+	refuse http.HandlerFunc
 }
 
 const plainRoot = `{"@odata.type":"#ServiceRoot.v1_5_0.ServiceRoot","RedfishVersion":"1.6.0","Links":{"Sessions":{"@odata.id":"/redfish/v1/SessionService/Sessions"}}}`
@@ -67,6 +69,10 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost && r.URL.Path == sessions:
 		f.open(w, r)
 	case !f.allowed(r):
+		if f.refuse != nil {
+			f.refuse(w, r)
+			return
+		}
 		body(w, http.StatusUnauthorized, "")
 	case r.Method == http.MethodDelete && strings.HasPrefix(r.URL.Path, sessions+"/"):
 		f.mu.Lock()
@@ -182,17 +188,21 @@ func inside(t *testing.T, h http.Handler, options client.Options) *client.Client
 
 func insideBasic(t *testing.T, h http.Handler, options client.Options, basic bool) *client.Client {
 	t.Helper()
+	options.Dial = pipe(t, h).dial
+	c, err := client.New(client.Target{URL: "http://bmc.example", Username: user, Password: password, Basic: basic}, options)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = c.Close(context.WithoutCancel(t.Context())) })
+	return c
+}
+
+// pipe serves a handler over pipes.
+func pipe(t *testing.T, h http.Handler) *pipes {
+	t.Helper()
 	l := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
 	server := &http.Server{Handler: h, ErrorLog: quiet()}
 	go func() { _ = server.Serve(l) }()
-	options.Dial = l.dial
-	c, err := client.New(client.Target{URL: "http://bmc.example", Username: user, Password: password, Basic: basic}, options)
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() {
-		_ = c.Close(context.WithoutCancel(t.Context()))
-		_ = server.Close()
-	})
-	return c
+	t.Cleanup(func() { _ = server.Close() })
+	return l
 }
 
 // elapse lets time go by in a bubble of testing/synctest.

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -14,7 +15,7 @@ const maxLink = 2048
 // place is where a BMC is. Links are followed only there.
 type place struct {
 	scheme string
-	host   string // name or IP address, in lower case, without brackets
+	host   string // name or IP address with its zone, in lower case, without brackets
 	port   string
 }
 
@@ -27,7 +28,23 @@ func (p place) base() string {
 	if p.port != standardPorts[p.scheme] {
 		host += ":" + p.port
 	}
-	return p.scheme + "://" + host
+	return (&url.URL{Scheme: p.scheme, Host: host}).String() // a zone has a form of its own there
+}
+
+// name is the host as it stands in certificates, and as the BMC knows itself: a zone says
+// which of our cards leads there.
+func (p place) name() string {
+	name, _, _ := strings.Cut(p.host, "%")
+	return name
+}
+
+// has reports whether a URL leads to the place.
+func (p place) has(u *url.URL) bool {
+	at := placeOf(u)
+	if at.host == p.name() {
+		at.host = p.host
+	}
+	return at == p
 }
 
 var standardPorts = map[string]string{"http": "80", "https": "443"}
@@ -45,13 +62,20 @@ func parsePlace(raw string) (place, error) {
 		return place{}, fmt.Errorf("the BMC's URL %q is not https://HOST[:PORT]", raw)
 	case strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
 		return place{}, fmt.Errorf("the BMC's URL %q has a path: leave it out", raw)
+	case !usable(u.Port()):
+		return place{}, fmt.Errorf("the BMC's URL %q has a port that there is not: they are 1 to 65535", raw)
 	}
 	return placeOf(u), nil
 }
 
+func usable(port string) bool {
+	number, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && number > 0
+}
+
 func placeOf(u *url.URL) place {
 	p := place{scheme: strings.ToLower(u.Scheme), host: strings.ToLower(u.Hostname()), port: u.Port()}
-	if ip, err := netip.ParseAddr(p.host); err == nil {
+	if ip, err := netip.ParseAddr(u.Hostname()); err == nil { // letters count in a zone
 		p.host = ip.String() // IPv6 has many forms
 	}
 	if p.port == "" {
@@ -75,7 +99,7 @@ func (p place) path(link string) (string, error) {
 		if u.Scheme == "" {
 			u.Scheme = p.scheme // "//host/path"
 		}
-		if u.User != nil || placeOf(u) != p {
+		if u.User != nil || !p.has(u) {
 			return "", fmt.Errorf("a link to another place (%s) is not followed", (&url.URL{Scheme: u.Scheme, Host: u.Host}).String())
 		}
 	case u.Scheme != "" || u.Opaque != "":

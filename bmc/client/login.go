@@ -37,7 +37,7 @@ type sessionsAt struct {
 }
 
 // findSessions asks the root once where sessions are opened.
-func (c *Client) findSessions(ctx context.Context) (sessionsAt, error) {
+func (c *channel) findSessions(ctx context.Context) (sessionsAt, error) {
 	if known := c.sessions.Load(); known != nil {
 		return *known, nil
 	}
@@ -61,7 +61,7 @@ func (c *Client) findSessions(ctx context.Context) (sessionsAt, error) {
 }
 
 // sessionsOf reads the root.
-func (c *Client) sessionsOf(k call, answer *Answer) (sessionsAt, error) {
+func (c *channel) sessionsOf(k call, answer *Answer) (sessionsAt, error) {
 	var root serviceRoot
 	if err := json.Unmarshal(answer.Body, &root); err != nil && !lenient.OnlyTypes(err) {
 		return sessionsAt{}, c.failure(k, NotRedfish, answer.Status, "the service root is no JSON: is this the address of a BMC?")
@@ -84,7 +84,7 @@ func (c *Client) sessionsOf(k call, answer *Answer) (sessionsAt, error) {
 }
 
 // login opens a session with a password of the target's user.
-func (c *Client) login(ctx context.Context, password Secret) (opened *session, presented bool, err error) {
+func (c *channel) login(ctx context.Context, password Secret) (opened *session, presented bool, err error) {
 	at, err := c.findSessions(ctx)
 	if err != nil {
 		return nil, false, err
@@ -120,7 +120,7 @@ func (c *Client) login(ctx context.Context, password Secret) (opened *session, p
 // sessionPath is where a new session is: by its Location, which some BMCs write
 // with another name of theirs, or by its body. What is asked there is asked of our
 // own BMC in any case.
-func (c *Client) sessionPath(answer *Answer) string {
+func (c *channel) sessionPath(answer *Answer) string {
 	location := answer.Location()
 	if path, err := c.at.path(location); err == nil && location != "" {
 		return path
@@ -143,7 +143,7 @@ func (c *Client) sessionPath(answer *Answer) string {
 
 // accountToChange is the path of the account when a login says that its password
 // must be changed.
-func (c *Client) accountToChange(answer *Answer) string {
+func (c *channel) accountToChange(answer *Answer) string {
 	for _, message := range messagesOf(answer.Body) {
 		if !strings.EqualFold(shortID(message.ID), "PasswordChangeRequired") || len(message.Args) == 0 {
 			continue
@@ -156,7 +156,7 @@ func (c *Client) accountToChange(answer *Answer) string {
 }
 
 // logout ends a session by its own token. One that is gone is as good.
-func (c *Client) logout(ctx context.Context, s *session) error {
+func (c *channel) logout(ctx context.Context, s *session) error {
 	if s.path == "" {
 		return nil
 	}

@@ -25,7 +25,7 @@ func (c *Client) Patch(ctx context.Context, path string, body any) (*Answer, err
 	if !onPrecondition(err) {
 		return answer, err
 	}
-	if _, readErr := c.run(ctx, call{method: http.MethodGet, path: k.path}); readErr != nil {
+	if _, readErr := c.run(ctx, call{method: http.MethodGet, path: k.path, turns: k.turns}); readErr != nil {
 		return nil, err
 	}
 	for _, tag := range matches(used, c.tags.get(k.path)) {

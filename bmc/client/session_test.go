@@ -205,3 +205,56 @@ func TestASessionThatEnded(t *testing.T) {
 		})
 	}
 }
+
+// TestASessionThatEndedInAnOddWay: however a BMC says so, another one is opened, once.
+func TestASessionThatEndedInAnOddWay(t *testing.T) {
+	for name, says := range map[string]http.HandlerFunc{
+		// An iDRAC 8 breaks the connection in the middle of its page.
+		"401 with half a page": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "1000")
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = w.Write([]byte("<!DOCTYPE html>"))
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		},
+		// bmcweb has this status for the message.
+		"403 that says so": answers(http.StatusForbidden, message("Base.1.13.0.NoValidSession", "There is no valid session established with the implementation.")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, f := NewWithT(t), newFake()
+			it := newClient(t, serve(t, f), quick())
+			g.Expect(it.Get(t.Context(), system, &struct{}{})).To(Succeed())
+			f.refuse = says
+			f.forgetSessions()
+			g.Expect(it.Get(t.Context(), system, &struct{}{})).To(Succeed())
+			g.Expect(logins(f)).To(Equal(2))
+			_, err := it.Patch(t.Context(), system, map[string]string{"AssetTag": "x"})
+			g.Expect(err).NotTo(HaveOccurred())
+			f.forgetSessions()
+			_, err = it.Patch(t.Context(), system, map[string]string{"AssetTag": "y"})
+			g.Expect(err).NotTo(HaveOccurred(), "a refusal proves that nothing was changed")
+			g.Expect(logins(f)).To(Equal(1))
+		})
+	}
+}
+
+// TestAnErrorWhoseTextIsCut is the error that its status says; a resource that is cut is none.
+func TestAnErrorWhoseTextIsCut(t *testing.T) {
+	cut := func(status int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "1000")
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(`{"error":{"code":"Base.1.0.General`))
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}
+	}
+	for status, kind := range map[int]client.Kind{
+		http.StatusNotFound: client.NotSupported, http.StatusForbidden: client.Refused, http.StatusInternalServerError: client.Failed, http.StatusOK: client.Unreachable,
+	} {
+		g, f := NewWithT(t), newFake()
+		f.paths[system] = cut(status)
+		it := newClient(t, serve(t, f), quick())
+		g.Expect(client.KindOf(it.Get(t.Context(), system, &struct{}{}))).To(Equal(kind), "%d", status)
+	}
+}

@@ -18,6 +18,9 @@ func (c *Client) Stream(ctx context.Context, path string) (io.ReadCloser, error)
 	}
 	p := pass{}
 	for {
+		if err := c.closed(k); err != nil {
+			return nil, err
+		}
 		as, done, err := c.auth.credential(ctx, &p)
 		if err != nil {
 			return nil, c.about(k, err)
@@ -37,16 +40,16 @@ func (c *Client) Stream(ctx context.Context, path string) (io.ReadCloser, error)
 }
 
 func (c *Client) openStream(ctx context.Context, k call, as credential) (opened io.ReadCloser, err error) {
-	if admission, wait := c.breaker.admit(c.options.Now()); admission == keepAway {
+	if admission, wait := c.shared.breaker.admit(c.options.Now()); admission == keepAway {
 		return nil, c.silent(k, wait)
 	} else if admission == tryRoot {
 		if err := c.tryRoot(ctx); err != nil {
 			return nil, err
 		}
 	}
-	done, err := c.turns.take(ctx)
+	done, err := c.enter(ctx, k)
 	if err != nil {
-		return nil, c.ended(k, err, waitingForTurn)
+		return nil, err
 	}
 	defer done()
 	start := c.options.Now()
@@ -72,7 +75,7 @@ func (c *Client) openStream(ctx context.Context, k call, as credential) (opened 
 		return nil, c.lost(ctx, k, cause(open, err), start)
 	}
 	c.seenDate(response.Header)
-	c.breaker.answered()
+	c.shared.breaker.answered()
 	if response.StatusCode == http.StatusOK {
 		return &stream{response.Body, end}, nil
 	}

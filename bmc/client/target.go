@@ -60,3 +60,10 @@ func (t Target) equal(other Target) bool {
 	return t.URL == other.URL && t.Username == other.Username && t.Password == other.Password && t.System == other.System &&
 		t.Basic == other.Basic && t.TLS.Pin == other.TLS.Pin && t.TLS.Insecure == other.TLS.Insecure && bytes.Equal(t.TLS.CA, other.TLS.CA)
 }
+
+// serves reports whether a client is one of a target.
+func (c *Client) serves(target Target) bool {
+	system := target.System
+	target.System = ""
+	return system == c.system && c.channel.target.equal(target)
+}

@@ -1,11 +1,17 @@
 package client_test
 
 import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/hex"
 	"encoding/pem"
+	"math/big"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -141,6 +147,7 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 		"with a path":      {client.Target{URL: "https://192.0.2.1/redfish/v1"}, "has a path"},
 		"with credentials": {client.Target{URL: "https://root:calvin@192.0.2.1"}, "holds credentials"},
 		"unreadable":       {client.Target{URL: "https://root:cal vin@192.0.2.1:x"}, "cannot be read"},
+		"a port too high":  {client.Target{URL: "https://192.0.2.1:65536"}, "1 to 65535"},
 		"no CA":            {client.Target{URL: "https://192.0.2.1", TLS: client.Trust{CA: []byte("x")}}, "PEM"},
 		"a short pin":      {client.Target{URL: "https://192.0.2.1", TLS: client.Trust{Pin: "abcd"}}, "64 hexadecimal digits"},
 		"no pin":           {client.Target{URL: "https://192.0.2.1", TLS: client.Trust{Pin: strings.Repeat("zz", 32)}}, "64 hexadecimal digits"},
@@ -184,4 +191,35 @@ func TestConnection(t *testing.T) {
 	g.Expect(it.Connection().Dated).To(BeTrue())
 	g.Expect(it.Connection().Skew).To(Equal(-time.Minute))
 	g.Expect(it.Connection().Leaf.DNSNames).To(ContainElement("example.com"))
+}
+
+// TestAnAddressWithAZone: the zone says where to send, and is no part of what the BMC calls
+// itself, in its certificate and in its links.
+func TestAnAddressWithAZone(t *testing.T) {
+	g, f := NewWithT(t), newFake()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	g.Expect(err).NotTo(HaveOccurred())
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.ParseIP("fe80::1")}}
+	leaf, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	g.Expect(err).NotTo(HaveOccurred())
+	server := httptest.NewUnstartedServer(f)
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{leaf}, PrivateKey: key}}} //nolint:gosec // a test's
+	server.StartTLS()
+	t.Cleanup(server.Close)
+
+	var dialed string
+	options := quick()
+	options.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		dialed = addr
+		return (&net.Dialer{}).DialContext(ctx, network, server.Listener.Addr().String())
+	}
+	target := client.Target{
+		URL: "https://[FE80::1%25Eth0]:8443", Username: user, Password: password,
+		TLS: client.Trust{CA: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf})},
+	}
+	it := newClient(t, target, options)
+	g.Expect(it.Get(t.Context(), system, &struct{}{})).To(Succeed())
+	g.Expect(dialed).To(Equal("[fe80::1%Eth0]:8443"))
+	g.Expect(it.Get(t.Context(), "https://[fe80::1]:8443/redfish/v1/A", &struct{}{})).To(Succeed())
+	g.Expect(client.KindOf(it.Get(t.Context(), "https://[fe80::1%25other]:8443/redfish/v1/A", &struct{}{}))).To(Equal(client.Broken))
 }

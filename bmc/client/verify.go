@@ -12,6 +12,9 @@ import (
 // when the target's own was refused; the client's session and its verdict on the
 // target's password stay as they are.
 func (c *Client) Verify(ctx context.Context, password Secret) error {
+	if err := c.closed(call{method: http.MethodPost, path: standardSessions}); err != nil {
+		return err
+	}
 	c.secrets.add(string(password))
 	opened, presented, err := c.login(ctx, password)
 	e, is := errors.AsType[*Error](err)
@@ -25,7 +28,7 @@ func (c *Client) Verify(ctx context.Context, password Secret) error {
 }
 
 // tryOut reads with a session, and ends it.
-func (c *Client) tryOut(ctx context.Context, opened *session) error {
+func (c *channel) tryOut(ctx context.Context, opened *session) error {
 	defer func() {
 		// The caller's time may be over: a session that stays takes a place of few.
 		_ = c.logout(context.WithoutCancel(ctx), opened)
@@ -41,7 +44,7 @@ func (c *Client) tryOut(ctx context.Context, opened *session) error {
 	return passable(err)
 }
 
-func (c *Client) verifyBasic(ctx context.Context, password Secret) error {
+func (c *channel) verifyBasic(ctx context.Context, password Secret) error {
 	as := credential{basic: true, username: c.target.Username, password: string(password)}
 	k := call{method: http.MethodGet, path: probePath, secrets: []string{string(password), basicForm(c.target.Username, string(password))}, login: true}
 	_, err := c.exchange(ctx, k, as)
