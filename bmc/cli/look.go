@@ -188,6 +188,10 @@ func printMissing(out io.Writer, reading rules.Reading, domains ...rules.Domain)
 func eventsCommand() *cobra.Command {
 	return followCommand(&cobra.Command{Use: "events ADDRESS", Short: "Show what a BMC tells by its event stream, until interrupted"},
 		func(ctx context.Context, c *client.Client, t target, out io.Writer) error {
+			// Follow is patient; who types an address wants to know at once that nobody is there.
+			if err := c.Get(ctx, servicePath+"/", &struct{}{}); err != nil {
+				return err
+			}
 			return events.Follow(ctx, c, t.name, printer{out})
 		})
 }

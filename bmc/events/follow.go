@@ -48,16 +48,7 @@ const (
 // been missed, hence each beginning is a wake of the kind meaning.Look. A stream
 // holds one of the BMC's sessions: follow hosts on which something is under way.
 func Follow(ctx context.Context, c Streamer, host string, sink Sink) error {
-	service, err := readService(ctx, c)
-	switch {
-	case errors.Is(err, errNoService):
-		return ErrNoStream
-	case err != nil:
-		return err
-	case service.Stream.Path == "":
-		return ErrNoStream
-	}
-	f := follower{c: c, host: host, sink: sink, path: service.Stream.Path}
+	f := follower{c: c, host: host, sink: sink}
 	for ctx.Err() == nil {
 		served, lasted, err := f.connect(ctx)
 		if ctx.Err() != nil {
@@ -81,7 +72,7 @@ func final(err error) bool {
 	case client.NotSupported, client.Licence, client.Credentials, client.LockedOut, client.PasswordChange, client.TLS, client.NotRedfish:
 		return true
 	default:
-		return errors.Is(err, client.ErrClosed)
+		return errors.Is(err, client.ErrClosed) || errors.Is(err, ErrNoStream)
 	}
 }
 
@@ -90,13 +81,32 @@ type follower struct {
 	c        Streamer
 	host     string
 	sink     Sink
-	path     string
+	path     string // of the stream; empty until it was found
 	failures failures
+}
+
+// find asks where the stream is.
+func (f *follower) find(ctx context.Context) error {
+	if f.path != "" {
+		return nil
+	}
+	service, err := readService(ctx, f.c)
+	switch {
+	case errors.Is(err, errNoService), err == nil && service.Stream.Path == "":
+		return ErrNoStream
+	case err != nil:
+		return err
+	}
+	f.path = service.Stream.Path
+	return nil
 }
 
 // connect opens the stream and reads it until it breaks. Served says that it has brought
 // something, lasted that it was there for a while.
 func (f *follower) connect(ctx context.Context) (served, lasted bool, err error) {
+	if err := f.find(ctx); err != nil {
+		return false, false, err
+	}
 	stream, err := f.c.Stream(ctx, f.path)
 	if err != nil {
 		return false, false, err

@@ -23,9 +23,16 @@ type streamer struct {
 	// play gives what the n-th connection sends, and its error.
 	play func(n int) (io.ReadCloser, error)
 	none bool
+	// fails are what comes of the first questions, before there is an answer.
+	fails []error
 }
 
 func (s *streamer) Get(_ context.Context, path string, into any) error {
+	if len(s.fails) > 0 {
+		err := s.fails[0]
+		s.fails = s.fails[1:]
+		return err
+	}
 	if service, is := into.(*service); is && !s.none {
 		service.Stream = lenient.Link{Path: path + "/SSE"}
 		return nil
@@ -103,6 +110,23 @@ func TestFollowBacksOff(t *testing.T) {
 			g.Expect(s.connects[i]).To(BeNumerically("~", earliest, 4*time.Second))
 			g.Expect(s.connects[i]).To(BeNumerically(">=", earliest))
 		}
+	})
+}
+
+// TestFollowABMCThatIsBusyAtFirst: where the stream is, is asked again as well.
+func TestFollowABMCThatIsBusyAtFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		got := &sink{}
+		s := &streamer{
+			began: time.Now(), fails: []error{&client.Error{Kind: client.Busy}, errRefused}, play: func(int) (io.ReadCloser, error) { return open(record(power)), nil },
+		}
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		g.Expect(Follow(ctx, s, "host-1", got)).To(Succeed())
+		g.Expect(got.Wakes()).To(ContainElement(Wake{Host: "host-1", Kind: meaning.Power}))
+		g.Expect(s.connects).To(HaveLen(1))
+		g.Expect(s.connects[0]).To(BeNumerically(">=", 3*time.Second))
 	})
 }
 
