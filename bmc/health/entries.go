@@ -29,6 +29,8 @@ type logPage struct {
 	Members entryList    `json:"Members"`
 	Count   lenient.Int  `json:"Members@odata.count"`
 	Next    lenient.Link `json:"Members@odata.nextLink"`
+	// Bare is how some write the link to the next page.
+	Bare lenient.Link `json:"@odata.nextLink"`
 }
 
 // entryList is a list of which both ends are kept: a small answer can hold so many
@@ -163,6 +165,9 @@ func (r *reader) page(ctx context.Context, service, path string) (logPage, []rul
 	page := logPage{path: path}
 	if err := r.get(ctx, path, &page); err != nil {
 		return page, nil, err
+	}
+	if page.Next.Path == "" {
+		page.Next = page.Bare
 	}
 	members := page.Members
 	entries := make([]rules.Entry, 0, len(members))

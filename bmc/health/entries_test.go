@@ -35,6 +35,8 @@ type logBMC struct {
 	bare bool
 	// absent: an empty log is answered with 404.
 	absent bool
+	// plain: the link to the next page is that of OData, without the list's name before it.
+	plain bool
 
 	mu    sync.Mutex
 	all   []object // oldest first
@@ -91,7 +93,7 @@ func (b *logBMC) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	list = list[min(from, len(list)):]
 	if b.size > 0 && len(list) > b.size {
 		list = list[:b.size]
-		page["Members@odata.nextLink"] = fmt.Sprintf("%s?$skip=%d", entries, from+b.size)
+		page[map[bool]string{false: "Members@odata.nextLink", true: "@odata.nextLink"}[b.plain]] = fmt.Sprintf("%s?$skip=%d", entries, from+b.size)
 	}
 	if b.bare {
 		links := []object{}
@@ -113,6 +115,8 @@ func TestLog(t *testing.T) {
 		"newest first, in pages":              {newest: true, size: 20},
 		"oldest first, in pages":              {size: 20},
 		"oldest first, in pages without skip": {size: 20, deaf: true},
+		"oldest first, in pages of OData":     {size: 20, plain: true},
+		"newest first, in pages of OData":     {newest: true, size: 20, plain: true},
 		"absent when empty":                   {absent: true},
 		"links only, oldest first":            {bare: true},
 		"links only, newest first":            {bare: true, newest: true},

@@ -71,9 +71,11 @@ type reader struct {
 	left    int
 	// floor is how many requests are kept for the parts while sections are read.
 	floor int
-	// dead ends the pass: the BMC has stopped answering.
-	dead bool
-	out  rules.Reading
+	// dead is why nothing more is asked: the BMC has stopped answering. silent counts the
+	// answers in a row that did not come: one resource may hang where others do not.
+	dead   error
+	silent int
+	out    rules.Reading
 	// section is the one that is read now.
 	section section
 	// boxes are the chassis that were read.
@@ -93,23 +95,35 @@ func newReader(c Getter, o Options) *reader {
 	return r
 }
 
-// get reads one resource, as long as requests are left.
+// mostSilent is how many answers in a row may fail to come.
+const mostSilent = 2
+
+// get reads one resource, as long as requests are left and the BMC answers. What is not asked
+// any more because it does not is not read for that reason: nothing is known of it.
 func (r *reader) get(ctx context.Context, path string, into any) error {
-	if r.left <= r.floor || r.dead {
+	switch {
+	case r.dead != nil:
+		return r.dead
+	case r.left <= r.floor:
 		return errSpent
 	}
 	r.left--
-	return r.c.Get(ctx, path, into)
+	err := r.c.Get(ctx, path, into)
+	if client.KindOf(err) != client.Unreachable {
+		r.silent = 0
+		return err
+	}
+	if r.silent++; r.silent >= mostSilent || ctx.Err() != nil {
+		r.dead = err
+	}
+	return err
 }
 
 // part runs what reads one or more domains, and notes how it went. What the BMC does
 // not have is no error.
 func (r *reader) part(err error, domains ...rules.Domain) {
-	switch {
-	case err == nil, client.KindOf(err) == client.NotSupported:
+	if err == nil || client.KindOf(err) == client.NotSupported {
 		return
-	case client.KindOf(err) == client.Unreachable:
-		r.dead = true
 	}
 	for _, domain := range domains {
 		r.out.Whole[domain] = false

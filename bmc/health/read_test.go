@@ -289,23 +289,87 @@ func TestReadHarmful(t *testing.T) {
 func TestReadEnds(t *testing.T) {
 	g := NewWithT(t)
 	bmc := usual()
-	asked := map[string]bool{}
+	at, asked := "", map[string]bool{}
+	handler := breaks(t, bmc, &at)
 	w := newWatch(t, http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, box) {
+			at = "/"
+		}
+		if at != "" {
 			asked[r.URL.Path] = true
-			hijacked, _, err := out.(http.Hijacker).Hijack()
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			_ = hijacked.Close()
+		}
+		handler.ServeHTTP(out, r)
+	}))
+	w.pass(1)
+	g.Expect(asked).To(HaveLen(1))
+	at = ""
+	rows := w.pass(1)
+	g.Expect(rows[rules.Cooling].State).To(Equal(unknown))
+	g.Expect(rows[rules.Storage].State).To(Equal(unknown))
+	g.Expect(rows[rules.Storage].Message).To(ContainSubstring("broke the connection"))
+	g.Expect(asked).To(HaveLen(2), "one question more, as it may be that resource alone")
+	g.Expect(bmc.count(sys + "/Memory")).To(BeZero())
+}
+
+// breaks breaks the connection where a path begins so.
+func breaks(t *testing.T, bmc http.Handler, prefix *string) http.Handler {
+	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if *prefix == "" || !strings.HasPrefix(r.URL.Path, *prefix) {
+			bmc.ServeHTTP(out, r)
 			return
 		}
-		bmc.ServeHTTP(out, r)
-	}))
+		hijacked, _, err := out.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_ = hijacked.Close()
+	})
+}
+
+// TestReadOneResourceThatHangs: the others are read all the same.
+func TestReadOneResourceThatHangs(t *testing.T) {
+	g := NewWithT(t)
+	at := entries
+	w := newWatch(t, breaks(t, usual(), &at))
 	rows := w.pass(2)
+	g.Expect(rows[rules.Log].State).To(Equal(unknown))
+	g.Expect(rows[rules.Log].Message).To(ContainSubstring("broke the connection"))
+	for _, domain := range rules.Domains {
+		if domain != rules.Log {
+			g.Expect(rows[domain]).To(Equal(row(domain, ok, "")))
+		}
+	}
+	at = box // of which two sections are read: neither keeps the others from their turn
+	w = newWatch(t, breaks(t, usual(), &at))
+	rows = w.pass(4)
 	g.Expect(rows[rules.Cooling].State).To(Equal(unknown))
-	g.Expect(rows[rules.Storage].Message).To(Equal("not read yet"))
-	g.Expect(bmc.count(sys + "/Storage")).To(BeZero())
-	g.Expect(asked).To(HaveLen(1))
+	g.Expect(rows[rules.Power].State).To(Equal(unknown))
+	g.Expect(rows[rules.Storage].State).To(Equal(ok))
+	g.Expect(rows[rules.Memory].State).To(Equal(ok))
+}
+
+// TestWhatIsNotReadAnyMoreIsNotOK: a BMC answers for its system still, and for nothing else.
+func TestWhatIsNotReadAnyMoreIsNotOK(t *testing.T) {
+	g := NewWithT(t)
+	at := ""
+	bmc := usual()
+	w := newWatch(t, breaks(t, bmc, &at))
+	rows := w.pass(2)
+	for _, domain := range rules.Domains {
+		g.Expect(rows[domain].State).To(Equal(ok))
+	}
+	s := maps.Clone(bmc.resources[sys].(object))
+	s["MemorySummary"], s["ProcessorSummary"] = nil, nil
+	for _, name := range []string{"Memory", "Processors", "Storage", "LogServices"} {
+		s[name] = link("/gone/" + name)
+	}
+	s["Links"] = object{"Chassis": []object{link("/gone/box")}}
+	bmc.set(map[string]any{sys: s})
+	w.past.Logs, at = nil, "/gone"
+	rows = w.pass(2)
+	for _, domain := range []rules.Domain{rules.Cooling, rules.Power, rules.Storage, rules.Memory, rules.Processor} {
+		g.Expect(rows[domain].State).To(Equal(unknown), string(domain))
+		g.Expect(rows[domain].Message).To(ContainSubstring("broke the connection"))
+	}
 }

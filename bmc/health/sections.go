@@ -38,12 +38,13 @@ func (r *reader) sections(ctx context.Context, s *system) {
 		r.part(err, one.domain)
 		if errors.Is(err, errSpent) {
 			r.leave(one.domain, 1, err)
-			cut = cut || i > 0 // the first one that takes more than a pass has would hold up the others for ever
 		}
+		ended := errors.Is(err, errSpent) || r.dead != nil
+		cut = cut || ended && i > 0 // the first one that takes more than a pass has would hold up the others for ever
 		if !cut {
 			r.out.Turns.Section = one.key
 		}
-		cut = cut || errors.Is(err, errSpent)
+		cut = cut || ended
 		r.settled(one, err)
 	}
 	r.floor = 0

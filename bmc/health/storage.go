@@ -56,7 +56,7 @@ func (r *reader) oneStorage(ctx context.Context, path string) (all rules.Part, c
 
 // listedBy are the parts of one kind that a collection of a storage lists.
 func (r *reader) listedBy(ctx context.Context, link lenient.Link, kind rules.Kind) (parts []rules.Ref) {
-	if link.Path == "" || r.dead {
+	if link.Path == "" {
 		return nil
 	}
 	paths, more, err := r.members(ctx, link.Path)
@@ -66,7 +66,6 @@ func (r *reader) listedBy(ctx context.Context, link lenient.Link, kind rules.Kin
 	if err != nil || more > 0 {
 		r.leave(rules.Storage, max(1, more), firstError(err, errBeyond))
 	}
-	r.dead = r.dead || client.KindOf(err) == client.Unreachable
 	for _, path := range paths {
 		parts = append(parts, rules.Ref{Kind: kind, Path: path})
 	}

@@ -63,7 +63,8 @@ func (r *reader) visits(ctx context.Context) {
 	for _, v := range slices.Concat(r.storages, r.need, r.idle) {
 		if !r.made[v.path] {
 			r.made[v.path] = true
-			r.leave(v.domain, 1, errSpent)
+			r.leave(v.domain, 1, firstError(r.dead, errSpent))
+			r.has(v.group, firstError(r.dead, errSpent))
 		}
 	}
 }
@@ -98,6 +99,9 @@ func (r *reader) visit(ctx context.Context, v visit) bool {
 	if r.made[v.path] {
 		return true
 	}
+	if r.dead != nil { // it has its turn in the next pass
+		return false
+	}
 	p, counts, err := v.read(ctx, v.path)
 	if errors.Is(err, errSpent) {
 		r.out.Whole[v.domain] = false
@@ -111,7 +115,6 @@ func (r *reader) visit(ctx context.Context, v visit) bool {
 	case err != nil:
 		// One part that cannot be read hides no others.
 		r.leave(v.domain, 1, err)
-		r.dead = r.dead || client.KindOf(err) == client.Unreachable
 	case counts:
 		r.out.Parts = append(r.out.Parts, p)
 	}

@@ -51,7 +51,7 @@ func (r *reconciler) interval(b *v1alpha1.BMC, k kept) time.Duration {
 		return min(askedAgain, every)
 	case k.past.Pending():
 		return min(lookAgain, every)
-	case r.options.WithEvents > 0 && tells(b) && !k.past.Touring: // a BMC tells of changes, not of what was there before
+	case r.options.WithEvents > 0 && tells(b) && !k.past.Touring && !k.silent: // a BMC tells of changes, not of what was there before
 		return max(every, r.options.WithEvents)
 	default:
 		return every

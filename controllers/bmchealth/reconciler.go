@@ -1,7 +1,9 @@
 package bmchealth
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -50,6 +52,8 @@ type reconciler struct {
 type kept struct {
 	past rules.Past
 	read time.Time
+	// silent says that nothing was learned then.
+	silent bool
 }
 
 // +kubebuilder:rbac:groups=ironflow.io,resources=bmcs,verbs=get;list;watch
@@ -75,64 +79,73 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	asked := r.heed(req.NamespacedName) // what is told from now on asks for another reading
 	before := b.DeepCopy()
-	past, alerts, err := r.read(ctx, h, b, last.past)
-	if err == nil {
-		err = r.status.Save(ctx, before, b)
-	}
+	reading, err := r.read(ctx, h, b, last.past)
 	if err != nil {
 		r.ask(req.NamespacedName, asked)
-		return r.tryAgain(err)
+		return bmcstatus.Outcome(0, err)
 	}
-	now := kept{past, r.options.Now()}
+	domains, past, alerts := rules.Judge(reading, last.past)
+	b.Status.Health = domains
+	healthy(b)
+	err = r.status.Save(ctx, before, b)
+	if err != nil {
+		r.ask(req.NamespacedName, asked)
+		return bmcstatus.Outcome(0, err)
+	}
+	now := kept{past, r.options.Now(), reading.Silent != ""}
 	r.remember(req.NamespacedName, now)
 	r.recorder.Record(h, b, told(alerts)...)
 	return bmcstatus.Outcome(r.interval(b, now), nil)
 }
 
-// tryAgain is the end of a pass that failed. What a person has to mend is looked at again
-// at the usual time: it may be a Secret, whose changes wake nobody here.
-func (r *reconciler) tryAgain(err error) (ctrl.Result, error) {
-	result, err := bmcstatus.Outcome(0, err)
-	if err == nil && result.RequeueAfter == 0 {
-		result.RequeueAfter = r.options.Interval
-	}
-	return result, err
-}
+// longest bounds a reading: only so many BMCs are read at once, and those that take their time
+// are not to hold up the others. What is left has its turn in the next one.
+const longest = 2 * time.Minute
 
-// read asks the BMC and judges. That it is silent is a judgement, too.
-func (r *reconciler) read(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC, past rules.Past) (rules.Past, []rules.Alert, error) {
+var errTooLong = errors.New("the BMC took too long to answer")
+
+// read asks the BMC. That it is silent is a reading too, and so is what a person has to mend
+// before it can be asked: what was seen until then is not said of now.
+func (r *reconciler) read(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC, past rules.Past) (rules.Reading, error) {
 	c, err := r.options.Connect(ctx, h)
-	if err != nil {
-		return past, nil, err // the controller of BMCs says what is wrong
+	if stalled, is := errors.AsType[*reconcile.Stalled](err); is {
+		return rules.Reading{Time: r.options.Now(), Silent: stalled.Error()}, nil
 	}
+	if err != nil {
+		return rules.Reading{}, err
+	}
+	ctx, stop := context.WithTimeoutCause(ctx, cmp.Or(r.options.Longest, longest), errTooLong)
+	defer stop()
 	reading, _ := health.Read(ctx, c, health.Options{Report: b.Status.Report, Past: past, Now: r.options.Now}) // the reading says why it is empty
-	domains, next, alerts := rules.Judge(reading, past)
-	b.Status.Health = domains
-	healthy(b)
-	return next, alerts, nil
+	return reading, nil
 }
 
 // worstFirst are the states that a condition is made of, the worst first.
 var worstFirst = []v1alpha1.HealthState{v1alpha1.HealthCritical, v1alpha1.HealthWarning}
 
 // healthy says which part is worst. A domain that is not known says nothing against
-// the others.
+// the others; the log alone says nothing for the parts.
 func healthy(b *v1alpha1.BMC) {
-	known := false
 	for _, state := range worstFirst {
 		for _, d := range b.Status.Health {
-			known = known || d.State != v1alpha1.HealthUnknown
 			if d.State == state {
 				reconcile.SetCondition(b, v1alpha1.Healthy, metav1.ConditionFalse, string(state), fmt.Sprintf("%s: %s", d.Domain, d.Message))
 				return
 			}
 		}
 	}
-	if !known {
-		reconcile.SetCondition(b, v1alpha1.Healthy, metav1.ConditionUnknown, ReasonUnread, "nothing is known of the parts: the BMC is silent, or the host is off")
-		return
+	why := ""
+	for _, d := range b.Status.Health {
+		switch {
+		case d.Domain == string(rules.Log):
+		case d.State != v1alpha1.HealthUnknown:
+			reconcile.SetCondition(b, v1alpha1.Healthy, metav1.ConditionTrue, ReasonAllWell, "the BMC shows no part that is not well")
+			return
+		default:
+			why = cmp.Or(why, d.Message)
+		}
 	}
-	reconcile.SetCondition(b, v1alpha1.Healthy, metav1.ConditionTrue, ReasonAllWell, "the BMC shows no part that is not well")
+	reconcile.SetCondition(b, v1alpha1.Healthy, metav1.ConditionUnknown, ReasonUnread, "nothing is known of the parts: "+why)
 }
 
 // told are the alerts as events of the host.

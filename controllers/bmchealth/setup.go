@@ -41,6 +41,8 @@ type Options struct {
 	Interval time.Duration
 	// WithEvents is that of a host whose BMC tells by itself what is new; 0 for the same.
 	WithEvents time.Duration
+	// Longest bounds a reading; 0 for two minutes.
+	Longest time.Duration
 	// Events have hosts read at once whose BMCs have something to say; nil for never.
 	Events Events
 	// Now is the time.

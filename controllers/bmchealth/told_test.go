@@ -41,14 +41,15 @@ func TestIntervals(t *testing.T) {
 	for name, c := range map[string]struct {
 		subscribed metav1.ConditionStatus
 		asked      bool
-		touring    bool
+		last       kept
 		want       time.Duration
 	}{
-		"without events":                              {"", false, false, every},
-		"with events":                                 {metav1.ConditionTrue, false, false, withEvents},
-		"events that do not arrive":                   {metav1.ConditionFalse, false, false, every},
-		"with events, and told":                       {metav1.ConditionTrue, true, false, askedAgain},
-		"with events, and parts that were never read": {metav1.ConditionTrue, false, true, every},
+		"without events":                              {"", false, kept{}, every},
+		"with events":                                 {metav1.ConditionTrue, false, kept{}, withEvents},
+		"events that do not arrive":                   {metav1.ConditionFalse, false, kept{}, every},
+		"with events, and told":                       {metav1.ConditionTrue, true, kept{}, askedAgain},
+		"with events, and parts that were never read": {metav1.ConditionTrue, false, kept{past: rules.Past{Touring: true}}, every},
+		"with events, and silent when it was read":    {metav1.ConditionTrue, false, kept{silent: true}, every},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -58,7 +59,7 @@ func TestIntervals(t *testing.T) {
 				reconcile.SetCondition(b, v1alpha1.Subscribed, c.subscribed, "", "")
 			}
 			r.ask(shared.Key, c.asked)
-			g.Expect(r.interval(b, kept{past: rules.Past{Touring: c.touring}})).To(Equal(c.want))
+			g.Expect(r.interval(b, c.last)).To(Equal(c.want))
 		})
 	}
 }

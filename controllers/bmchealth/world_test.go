@@ -122,6 +122,38 @@ func TestABMCThatFallsSilent(t *testing.T) {
 	w.until(metav1.ConditionUnknown, ReasonUnread)
 }
 
+// TestAHostThatIsOff: its log is read, of its parts nothing is known. So it is not called
+// well, whatever it was before.
+func TestAHostThatIsOff(t *testing.T) {
+	w := newWorld(t, nil)
+	w.until(metav1.ConditionTrue, ReasonAllWell)
+	w.Expect(w.Sim.SetPower("1", simulator.Off)).To(Succeed())
+	w.Expect(w.until(metav1.ConditionUnknown, ReasonUnread).Message).To(ContainSubstring("off"))
+	w.Eventually(w.cooling).WithTimeout(time.Minute).Should(Equal(v1alpha1.HealthUnknown))
+	w.Consistently(func() metav1.ConditionStatus { return w.healthy().Status }).WithTimeout(300 * time.Millisecond).Should(Equal(metav1.ConditionUnknown))
+}
+
+// TestABMCThatNobodyMayAsk: what was seen before is not said of now.
+func TestABMCThatNobodyMayAsk(t *testing.T) {
+	w := newWorld(t, nil)
+	w.until(metav1.ConditionTrue, ReasonAllWell)
+	w.stalled.Store(true)
+	w.Expect(w.until(metav1.ConditionUnknown, ReasonUnread).Message).To(ContainSubstring("Secret does not exist"))
+	w.stalled.Store(false)
+	w.until(metav1.ConditionTrue, ReasonAllWell)
+}
+
+// TestAReadingThatTakesTooLong ends, so that other BMCs have their turn: only so many are
+// read at once.
+func TestAReadingThatTakesTooLong(t *testing.T) {
+	w := newWorldWith(t, Options{Interval: 20 * time.Millisecond, Longest: 300 * time.Millisecond}, nil)
+	w.until(metav1.ConditionTrue, ReasonAllWell)
+	w.Expect(w.Sim.SetDelays("1", simulator.Delays{Answer: 250 * time.Millisecond})).To(Succeed())
+	reads := w.reads.Load()
+	w.Eventually(w.reads.Load).WithTimeout(time.Minute).Should(BeNumerically(">", reads+3))
+	w.Eventually(w.cooling).WithTimeout(time.Minute).Should(Equal(v1alpha1.HealthUnknown))
+}
+
 // TestWhatAPersonMends: the parts are read again after that, though nothing of host and BMC
 // has changed.
 func TestWhatAPersonMends(t *testing.T) {

@@ -153,7 +153,7 @@ var Conditions = []Condition{
 	{bmc, "Healthy", yes, "AllWell", "Every part that the BMC shows is OK."},
 	{bmc, "Healthy", no, "Warning", "A part is in state Warning: the message names the worst."},
 	{bmc, "Healthy", no, "Critical", "A part has failed: the message names it."},
-	{bmc, "Healthy", unknown, "Unread", "Nothing is known of the parts: the BMC does not answer, or the host is off."},
+	{bmc, "Healthy", unknown, "Unread", "Nothing is known of the parts: the BMC is silent or cannot be asked, or the host is off. The message says which."},
 	{bmc, "CredentialsCurrent", yes, "Current", "It is as new as it has to be, or nobody asks for a change."},
 	{bmc, "CredentialsCurrent", unknown, "RotationUnderWay", "A change is under way; the message names the step."},
 	{bmc, "CredentialsCurrent", unknown, "NotAtRest", "A change is due, and the host is at work. It begins when the host is at rest."},
