@@ -162,22 +162,31 @@ func (m *measured) hear(ctx context.Context, w *world) error {
 // rest measures what is asked while nothing happens, one kind after the other.
 func (m *measured) rest(ctx context.Context, w *world, flags []string) error {
 	say("the program looks at subscriptions each %s, and reads no health", lookEvery)
-	err := w.run(ctx, append(flags, "--bmc-events-every", lookEvery.String(), "--bmc-health-every", "0")...)
+	w.program.Stop(ctx, stopPatience) // its logouts are requests too
+	before, err := w.fleet.requests(ctx)
 	if err != nil {
 		return err
 	}
-	if m.look, err = w.looks(ctx); err != nil {
+	if err := w.run(ctx, append(flags, "--bmc-events-every", lookEvery.String(), "--bmc-health-every", "0")...); err != nil {
+		return err
+	}
+	if m.look, err = w.looks(ctx, before); err != nil {
 		return err
 	}
 	say("the program reads health")
-	before, err := w.fleet.kinds(ctx)
+	w.program.Stop(ctx, stopPatience)
+	before, err = w.fleet.requests(ctx)
+	if err != nil {
+		return err
+	}
+	kinds, err := w.fleet.kinds(ctx)
 	if err != nil {
 		return err
 	}
 	if err := w.run(ctx, w.asking()...); err != nil {
 		return err
 	}
-	m.reading, err = w.readings(ctx, before)
+	m.reading, err = w.readings(ctx, before, kinds)
 	return err
 }
 

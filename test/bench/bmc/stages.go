@@ -152,48 +152,71 @@ func (w *world) react(ctx context.Context) (time.Duration, error) {
 			return 0, err
 		}
 	}
+	for i := range wakes { // what comes next is measured of machines that are on: of others little is read
+		if _, err := w.fleet.power(ctx, i, simulator.On); err != nil {
+			return 0, err
+		}
+	}
 	slices.Sort(all)
 	say("reactions: half within %s, the slowest %s", all[len(all)/2], all[len(all)-1])
 	return all[int(math.Ceil(0.99*float64(len(all))))-1], nil
 }
 
+// allAsked waits until each BMC has got a request more than before: until a program that was
+// just started has come to the last of them.
+func (w *world) allAsked(ctx context.Context, before []int) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, w.options.Limit, fmt.Errorf("not all BMCs are asked within %s", w.options.Limit))
+	defer cancel()
+	for ; ; pause(ctx, time.Second) {
+		now, err := w.fleet.requests(ctx)
+		if err != nil {
+			return errors.Join(err, context.Cause(ctx))
+		}
+		asked := 0
+		for i := range now {
+			if now[i] > before[i] {
+				asked++
+			}
+		}
+		if asked == len(now) {
+			return nil
+		}
+	}
+}
+
 // looks is how many requests a look at a BMC's subscription takes, in the mean of all
-// hosts over some looks.
-func (w *world) looks(ctx context.Context) (float64, error) {
-	if _, err := w.quiet(ctx); err != nil {
+// hosts: as many as are made between two looks at a host, once the program, which has
+// been started since before, has found the subscriptions.
+func (w *world) looks(ctx context.Context, before []int) (float64, error) {
+	if err := w.allAsked(ctx, before); err != nil {
 		return 0, err
 	}
-	say("%d hosts rest for %s, and the program gets to know their BMCs", w.options.Hosts, settling)
-	pause(ctx, settling)
-	before, err := w.fleet.kinds(ctx)
+	pause(ctx, quietFor) // the last of the first looks
+	known, err := w.fleet.kinds(ctx)
 	if err != nil {
 		return 0, err
 	}
-	say("%d hosts rest for %s", w.options.Hosts, restFor)
-	pause(ctx, restFor)
+	say("%d hosts rest for %s", w.options.Hosts, lookEvery)
+	pause(ctx, lookEvery)
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
-	after, err := w.perHost(ctx, before)
-	return after / (restFor.Minutes() / lookEvery.Minutes()), err
+	return w.perHost(ctx, known)
 }
 
-const (
-	// lookEvery is the shortest time between two looks that the program takes.
-	lookEvery = time.Minute
-	// settling is two looks: after its start the program has to find the subscriptions.
-	settling = 2 * time.Minute
-	restFor  = 2 * time.Minute
-)
+// lookEvery is the shortest time between two looks that the program takes.
+const lookEvery = time.Minute
 
 // readings is how many requests a reading of a machine's health takes, in the mean of all
 // hosts: those that the program makes right after its start, when it knows of none.
-func (w *world) readings(ctx context.Context, before map[string]int) (float64, error) {
-	pause(ctx, quietFor)
+func (w *world) readings(ctx context.Context, before []int, kinds map[string]int) (float64, error) {
+	if err := w.allAsked(ctx, before); err != nil {
+		return 0, err
+	}
 	if _, err := w.quiet(ctx); err != nil {
 		return 0, err
 	}
-	return w.perHost(ctx, before)
+	return w.perHost(ctx, kinds)
 }
 
 // perHost is how many requests were made since before, for one host, and says which.

@@ -85,7 +85,7 @@ func (w *world) stop() {
 	ctx := context.Background()
 	for _, p := range []*guard.Process{w.program, w.bmcs} {
 		if p != nil {
-			p.Stop(ctx, 15*time.Second)
+			p.Stop(ctx, stopPatience)
 		}
 	}
 	if w.server != nil {
@@ -146,7 +146,7 @@ func (w *world) startIronic() error {
 // Flags come besides those that it needs.
 func (w *world) run(ctx context.Context, flags ...string) error {
 	if w.program != nil {
-		w.program.Stop(ctx, 15*time.Second)
+		w.program.Stop(ctx, stopPatience)
 	}
 	var addresses [3]string
 	for i := range addresses {
@@ -228,6 +228,9 @@ func (w *world) start(name, path string, args ...string) (*guard.Process, error)
 }
 
 func (w *world) logOf(name string) string { return filepath.Join(w.lab.Dir, "log", name+".log") }
+
+// stopPatience is how long a program may take to end.
+const stopPatience = 15 * time.Second
 
 // startPatience is how long a program may take to answer for the first time.
 const startPatience = time.Minute
