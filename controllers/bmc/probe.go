@@ -23,7 +23,10 @@ import (
 // longestProbe bounds a probe, and so how long a host waits for the verdict on its wishes.
 const longestProbe = 2 * time.Minute
 
-var errTooLong = errors.New("the BMC did not give its report within two minutes")
+var (
+	errTooLong = errors.New("the BMC did not give its report within two minutes")
+	errNoTurn  = errors.New("other hosts of the same BMC were probed for two minutes")
+)
 
 // probe makes a new report, if one is due. The old one stays while the BMC is
 // away, unless it is of another BMC.
@@ -43,11 +46,7 @@ func (r *reconciler) probe(ctx context.Context, h *metal3.BareMetalHost, b *v1al
 	if last := b.Status.Probed; last != nil && last.Address != in.Address { // it says nothing of this BMC
 		b.Status.Report, b.Status.Probed = nil, nil
 	}
-	ctx, stop := context.WithTimeoutCause(ctx, longestProbe, errTooLong)
-	defer stop()
-	began := r.options.Now()
-	report, err := r.options.Probe(ctx, c, t)
-	r.options.Metrics.Probed(r.options.Now().Sub(began), err)
+	report, err := r.ask(ctx, t, c)
 	key := kclient.ObjectKeyFromObject(h)
 	if err != nil {
 		return r.unreached(key, err)
@@ -59,6 +58,24 @@ func (r *reconciler) probe(ctx context.Context, h *metal3.BareMetalHost, b *v1al
 	b.Status.Report = report
 	b.Status.Probed = &v1alpha1.Probed{Address: in.Address, Request: in.Request, Firmware: in.Firmware, Time: metav1.NewTime(r.options.Now())}
 	return nil
+}
+
+// ask probes the BMC when it is this host's turn. Neither the one nor the other takes longer
+// than a host may wait for a verdict on its wishes.
+func (r *reconciler) ask(ctx context.Context, t client.Target, c *client.Client) (*v1alpha1.BMCReport, error) {
+	waiting, enough := context.WithTimeoutCause(ctx, longestProbe, errNoTurn)
+	defer enough()
+	end, err := r.turns.take(waiting, t.URL)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	ctx, stop := context.WithTimeoutCause(ctx, longestProbe, errTooLong)
+	defer stop()
+	began := r.options.Now()
+	report, err := r.options.Probe(ctx, c, t)
+	r.options.Metrics.Probed(r.options.Now().Sub(began), err)
+	return report, err
 }
 
 // unreached says what follows from a probe that failed. Credentials that a BMC refuses

@@ -29,6 +29,8 @@ type reconciler struct {
 	// wake has a pass made for a host.
 	wake func(key types.NamespacedName)
 
+	turns turns
+
 	mu       sync.Mutex
 	failures map[types.NamespacedName]int    // probes that failed in a row
 	verdicts map[types.NamespacedName]string // digests of what InSync is about

@@ -40,6 +40,9 @@ type world struct {
 	sizes *images.Book
 	// live has the live images that are not built per host; nil knows of none.
 	live LiveImage
+	// probing is how many hosts are probed now, crowd the most of them. Slow makes a probe take time.
+	probing, crowd atomic.Int64
+	slow           func()
 }
 
 func newWorld(t *testing.T, system simulator.System, with ...func(*world)) *world {
@@ -53,6 +56,13 @@ func newWorld(t *testing.T, system simulator.System, with ...func(*world)) *worl
 			LiveImage: w.live,
 			BMCs:      w.pool, Now: func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) },
 			Probe: func(ctx context.Context, c *client.Client, target client.Target) (*v1alpha1.BMCReport, error) {
+				now := w.probing.Add(1)
+				defer w.probing.Add(-1)
+				for most := w.crowd.Load(); now > most && !w.crowd.CompareAndSwap(most, now); most = w.crowd.Load() {
+				}
+				if w.slow != nil {
+					w.slow()
+				}
 				return probe.Probe(ctx, c, probe.Options{
 					Address: target.URL, System: target.System, Username: target.Username,
 					Quirks: func(probe.Identity) []v1alpha1.AppliedQuirk { return w.quirks },
