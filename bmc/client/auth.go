@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -31,7 +32,7 @@ const tokenHeader = "X-Auth-Token" //nolint:gosec // a header's name
 
 // auth holds what a client knows of its session and its credentials. It sees to it
 // that a wrong password is tried once, and one that was right before twice: more
-// would lock the account.
+// would lock the account. Whoever refuses right ones now and then is asked twice, too.
 type auth struct {
 	target Target
 	now    func() time.Time
@@ -43,6 +44,8 @@ type auth struct {
 
 	// gate lets requests with the password through one by one.
 	gate chan struct{}
+	// fickle says that one refusal of a password proves nothing.
+	fickle atomic.Bool
 
 	mu       sync.Mutex
 	closed   bool
@@ -258,7 +261,7 @@ func (a *auth) denyBasic(p *pass, e *Error) (bool, error) {
 	if e.Kind != LockedOut {
 		e.Kind = Credentials
 	}
-	if !a.proven || a.denied >= maxLogins || e.Kind == LockedOut {
+	if !a.proven && !a.fickle.Load() || a.denied >= maxLogins || e.Kind == LockedOut {
 		return false, a.final(e)
 	}
 	p.wait = chancePause

@@ -180,6 +180,27 @@ func TestChanceRefusalsAreForgiven(t *testing.T) {
 			g.Expect(open).To(Equal(1))
 		})
 	})
+	// An iLO delays the answer to a wrong password, and locks nobody out.
+	for name, root := range map[string]string{
+		"of the first login at an iLO":        `{"RedfishVersion":"1.13.0","Vendor":"HPE","Links":{"Sessions":{"@odata.id":"` + sessions + `"}}}`,
+		"of the first login at an iLO 4 or 5": `{"RedfishVersion":"1.6.0","Oem":{"Hpe":{}},"Links":{"Sessions":{"@odata.id":"` + sessions + `"}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, f, armed := NewWithT(t), newFake(), true
+				f.root, f.login = root, once(&armed)
+				g.Expect(inside(t, f, quick()).Get(t.Context(), system, &struct{}{})).To(Succeed())
+				f.setPassword("another")
+				before, _, _ := f.counts()
+				it := inside(t, f, quick())
+				for range 5 {
+					g.Expect(client.KindOf(it.Get(t.Context(), system, &struct{}{}))).To(Equal(client.Credentials))
+				}
+				after, _, _ := f.counts()
+				g.Expect(after-before).To(Equal(2), "one that lasts is believed")
+			})
+		})
+	}
 	t.Run("of a read, while the session lives", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g, f, armed := NewWithT(t), newFake(), false

@@ -23,9 +23,7 @@ func (a *auth) takeOff(ctx context.Context, tries int) {
 	if old != nil && a.now().Sub(old.used) >= idleTime {
 		old = nil // it has ended by itself, and BMCs bear few requests
 	}
-	if !a.proven {
-		tries = 1
-	}
+	known := a.proven
 	f := &flight{done: make(chan struct{})}
 	a.flight = f
 	ctx = context.WithoutCancel(ctx) // each request has a deadline of its own
@@ -34,19 +32,23 @@ func (a *auth) takeOff(ctx context.Context, tries int) {
 			// By its own token: it works only if the session is alive, and still ours.
 			_ = a.logout(ctx, old)
 		}
-		opened, presented, err := a.attempt(ctx, f, max(tries, 1))
+		opened, presented, err := a.attempt(ctx, f, max(tries, 1), known)
 		if a.land(f, opened, presented, err) {
 			_ = a.logout(ctx, opened)
 		}
 	}()
 }
 
-// attempt logs in, twice at most.
-func (a *auth) attempt(ctx context.Context, f *flight, tries int) (opened *session, presented bool, err error) {
+// attempt logs in, twice at most, and only once with a password that was not right before, as
+// far as one refusal of it proves something.
+func (a *auth) attempt(ctx context.Context, f *flight, tries int, known bool) (opened *session, presented bool, err error) {
 	for {
 		opened, presented, err = a.login(ctx)
 		if presented {
 			f.logins++
+		}
+		if !known && !a.fickle.Load() {
+			tries = 1
 		}
 		if KindOf(err) != Credentials || f.logins >= tries || pause(ctx, chancePause) != nil {
 			return opened, presented, err

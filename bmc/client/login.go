@@ -26,6 +26,17 @@ type serviceRoot struct {
 	Links          struct {
 		Sessions lenient.Link `json:"Sessions"`
 	} `json:"Links"`
+	Vendor lenient.String `json:"Vendor"`
+	Oem    struct {
+		Hpe lenient.Present `json:"Hpe"`
+		Hp  lenient.Present `json:"Hp"`
+	} `json:"Oem"`
+}
+
+// fickle reports a service that refuses right passwords now and then, and locks nobody out for
+// wrong ones: an iLO (row hpe-passing-401 of bmc/quirks).
+func (r *serviceRoot) fickle() bool {
+	return strings.EqualFold(string(r.Vendor), "HPE") || bool(r.Oem.Hpe || r.Oem.Hp)
 }
 
 // sessionsAt is where sessions are opened; no path: nowhere.
@@ -68,6 +79,9 @@ func (c *channel) sessionsOf(k call, answer *Answer) (sessionsAt, error) {
 	}
 	if root.RedfishVersion == "" && !strings.Contains(string(root.Type), "ServiceRoot") {
 		return sessionsAt{}, c.failure(k, NotRedfish, answer.Status, "the service root is not that of a Redfish service: is this the address of a BMC?")
+	}
+	if root.fickle() {
+		c.auth.fickle.Store(true)
 	}
 	link := root.Links.Sessions.Path
 	if link == "" && root.SessionService.Path != "" {

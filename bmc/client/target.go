@@ -65,5 +65,5 @@ func (t Target) equal(other Target) bool {
 func (c *Client) serves(target Target) bool {
 	system := target.System
 	target.System = ""
-	return system == c.system && c.channel.target.equal(target)
+	return system == c.system && c.target.equal(target)
 }

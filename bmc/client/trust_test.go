@@ -203,7 +203,7 @@ func TestAnAddressWithAZone(t *testing.T) {
 	leaf, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	g.Expect(err).NotTo(HaveOccurred())
 	server := httptest.NewUnstartedServer(f)
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{leaf}, PrivateKey: key}}} //nolint:gosec // a test's
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{leaf}, PrivateKey: key}}}
 	server.StartTLS()
 	t.Cleanup(server.Close)
 
