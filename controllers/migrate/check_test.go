@@ -337,6 +337,34 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// TestMachinesAreToldApartByTheWholeAddress: virtual BMCs share a host and differ by port; one
+// machine may be spelt in two ways.
+func TestMachinesAreToldApartByTheWholeAddress(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, second string
+		double        bool
+	}{
+		"IPMI at two ports":    {"ipmi://192.0.2.10:6230", "ipmi://192.0.2.10:6231", false},
+		"Redfish at two ports": {"redfish-virtualmedia+http://192.0.2.10:8000/redfish/v1/Systems/1", "redfish-virtualmedia+http://192.0.2.10:8001/redfish/v1/Systems/1", false},
+		"two systems":          {"redfish://192.0.2.10/redfish/v1/Systems/1", "redfish://192.0.2.10/redfish/v1/Systems/2", false},
+		"two spellings":        {"redfish://BMC.test/redfish/v1/Systems/1", "idrac-virtualmedia+https://bmc.test:443/redfish/v1/Systems/1/", true},
+		"two forms of IPv6":    {"ipmi://[2001:db8::1]", "[2001:DB8:0::1]:623", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, "provisioned", "available")
+			for host, address := range map[string]string{"provisioned": c.first, "available": c.second} {
+				edit(s, bmh(host), func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = address })
+			}
+			double := HaveField("Text", ContainSubstring("both would work on one machine"))
+			if c.double {
+				s.Expect(s.check().Findings).To(ContainElement(double))
+			} else {
+				s.Expect(s.check().Findings).NotTo(ContainElement(double))
+			}
+		})
+	}
+}
+
 func crd(name string) *apiextensionsv1.CustomResourceDefinition {
 	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }

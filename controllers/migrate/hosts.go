@@ -136,7 +136,8 @@ func checkDuplicates(_ context.Context, s *state) error {
 			claims["boot MAC address "+mac] = "mac " + mac
 		}
 		if a, err := address.Parse(h.Spec.BMC.Address); err == nil {
-			claims["BMC "+a.Host()+a.SystemPath()] = "bmc " + strings.ToLower(a.Host()+a.SystemPath()) + " " + string(a.Family)
+			bmc, system := a.Machine()
+			claims["BMC "+a.Host()+a.SystemPath()] = "bmc " + bmc + " " + system
 		}
 		if n := s.nodes[key]; n != nil {
 			claims["node "+n.UUID] = "node " + n.UUID
