@@ -45,7 +45,7 @@ func installerArgs(in Input) (string, error) {
 	if in.askedOfTang() {
 		kargs = append(kargs, waitForNetwork)
 		if !addressed {
-			kargs = append(kargs, in.tangNetworkArguments()...)
+			kargs = append(kargs, in.tangNetworkArguments(copiesNetwork(given))...)
 		}
 	}
 	switch {
@@ -139,7 +139,7 @@ func (in Input) dhcpArguments(named []string) (kargs []string) {
 			kinds = append(kinds, "dhcp6")
 		}
 		if len(kinds) > 0 {
-			kargs = append(kargs, "ip="+card(nic)+":"+strings.Join(kinds, ","))
+			kargs = append(kargs, dhcp(nic, kinds))
 		}
 	}
 	return kargs

@@ -25,24 +25,46 @@ func (in Input) diskNetworkArguments(copies bool) (kargs []string) {
 	if disk == nil {
 		return nil
 	}
+	add := func(karg string) {
+		if karg != "" && !slices.Contains(kargs, karg) {
+			kargs = append(kargs, karg)
+		}
+	}
+	asks := map[string][]string{} // what a card asks for: a second argument would replace the first
 	for _, path := range validations.Paths(disk, in.Inventory) {
 		nic := validations.ISCSIInterface(path, in.Inventory)
 		if nic == nil || !isCard(nic) {
 			continue
 		}
 		address := netip.MustParseAddr(path.Iscsi.HostIPAddress) // an interface has it
-		karg := "ip=" + card(nic) + ":dhcp"
-		switch {
-		case in.isStatic(nic, address, copies):
-			karg = static(nic, address, "")
-		case !address.Is4():
-			karg += "6"
+		if in.isStatic(nic, address, copies) {
+			add(static(nic, address, ""))
+		} else {
+			before := dhcp(nic, asks[nic.Name])
+			asks[nic.Name] = withFamily(asks[nic.Name], address)
+			kargs = slices.DeleteFunc(kargs, func(karg string) bool { return karg == before })
+			add(dhcp(nic, asks[nic.Name]))
 		}
-		if !slices.Contains(kargs, karg) {
-			kargs = append(kargs, karg)
-		}
+		add(in.targetRoute(path, nic))
 	}
 	return kargs
+}
+
+// withFamily adds what a card asks for, IPv4 first.
+func withFamily(kinds []string, address netip.Addr) []string {
+	kind := "dhcp"
+	if !address.Is4() {
+		kind = "dhcp6"
+	}
+	if !slices.Contains(kinds, kind) {
+		kinds = slices.Sorted(slices.Values(append(kinds, kind)))
+	}
+	return kinds
+}
+
+// dhcp is the argument for a card that asks for its addresses.
+func dhcp(nic *wire.Interface, kinds []string) string {
+	return "ip=" + card(nic) + ":" + strings.Join(kinds, ",")
 }
 
 // static is the argument for an address that the card has already; an empty gateway for none.

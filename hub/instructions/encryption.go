@@ -22,13 +22,15 @@ func (in Input) askedOfTang() bool {
 
 // tangNetworkArguments give the cards in the machine networks the addresses of a static
 // network once more, with the way out and who resolves names: the files of such a network
-// are read this early only at the first start.
-func (in Input) tangNetworkArguments() (kargs []string) {
-	if !in.hasStaticNetworks() || in.Inventory == nil {
+// are read this early only at the first start. The same holds where the installed system
+// copies the live one's network and nobody knows how its cards got their addresses, as with
+// network data in a Secret of the host.
+func (in Input) tangNetworkArguments(copies bool) (kargs []string) {
+	if !in.hasStaticNetworks() && !copies || in.Inventory == nil {
 		return nil
 	}
 	var networks []wire.HostStaticNetworkConfig
-	if json.Unmarshal([]byte(in.InfraEnv.StaticNetworkConfig), &networks) != nil {
+	if in.hasStaticNetworks() && json.Unmarshal([]byte(in.InfraEnv.StaticNetworkConfig), &networks) != nil {
 		return nil // refused when it was given
 	}
 	for i := range in.Inventory.Interfaces {
@@ -37,7 +39,7 @@ func (in Input) tangNetworkArguments() (kargs []string) {
 			continue
 		}
 		for _, text := range slices.Concat(nic.Ipv4Addresses, nic.Ipv6Addresses) {
-			if p, err := netip.ParsePrefix(text); err == nil && in.inMachineNetwork([]string{text}) && in.isStatic(nic, p.Addr(), false) {
+			if p, err := netip.ParsePrefix(text); err == nil && in.inMachineNetwork([]string{text}) && in.isStatic(nic, p.Addr(), copies) {
 				kargs = append(kargs, static(nic, p.Addr(), in.gateway(nic, p.Addr())))
 			}
 		}

@@ -40,6 +40,11 @@ func TestTheNetworkIsThereForTangServers(t *testing.T) {
 			static(in)
 			in.Inventory.Interfaces[0].Ipv4Addresses, in.Inventory.Interfaces[0].Ipv6Addresses = []string{"192.0.2.99/24"}, []string{"2001:db8::99/64"}
 		}, `["--copy-network","--append-karg","rd.neednet=1"]`},
+		"network data of the host's own": {func(in *instructions.Input) {
+			static(in)
+			in.InfraEnv, in.Host.InstallerArgs = nil, `["--copy-network"]`
+		}, `["--append-karg","rd.neednet=1",
+			"--append-karg","ip=192.0.2.7::192.0.2.1:255.255.255.0::52-54-00-aa-00-01:none","--append-karg","ip=[2001:db8::7]::[fe80::1]:64::52-54-00-aa-00-01:none","--copy-network"]`},
 		"as a user says": {func(in *instructions.Input) {
 			static(in)
 			in.Host.InstallerArgs = `["--append-karg","ip=eno1:dhcp"]`

@@ -210,6 +210,9 @@ func TestTheNetworkOfTheDisk(t *testing.T) {
 		},
 		"an address of nobody": {[]wire.Disk{iscsi("/dev/disk/by-id/one", "sda", "", "10.9.9.9")}, nil, []string{machine}},
 		"a bond":               {[]wire.Disk{iscsi("/dev/disk/by-id/one", "sda", "", "192.0.2.8")}, nil, []string{machine}},
+		"paths of a card by both families": {
+			[]wire.Disk{mapped, iscsi("p1", "sdb", "dm-0", "fd00::1"), iscsi("p2", "sdc", "dm-0", "10.0.0.1")}, nil, []string{"ip=52-54-00-aa-00-02:dhcp,dhcp6", machine},
+		},
 		"a user's own network": {[]wire.Disk{single}, func(in *instructions.Input) { in.Host.InstallerArgs = `["--append-karg","ip=eno2:off"]` }, []string{"ip=eno2:off"}},
 		"a user's files": {
 			[]wire.Disk{single},
