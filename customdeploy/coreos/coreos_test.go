@@ -89,8 +89,9 @@ type machine struct {
 	version error
 	// clean is the node's automated_clean.
 	clean *bool
-	// tree is what lies on the disks, as lsblk shows it; export is what mdadm says of an array.
-	tree, export string
+	// tree is what lies on the disks, as lsblk shows it; export is what mdadm says of an array,
+	// brief what it says of a member in the form of its configuration.
+	tree, export, brief string
 	// groups are the volume groups by their physical volumes; broken is a program that fails.
 	groups map[string]string
 	broken string
@@ -149,7 +150,10 @@ func (m *machine) exec(ctx context.Context, argv []string, line func(string)) er
 	case "udevadm":
 		line("ID_WWN=0x" + filepath.Base(argv[len(argv)-1]))
 	case "mdadm":
-		if argv[1] == "--detail" || argv[1] == "--examine" {
+		switch {
+		case argv[1] == "--examine" && argv[2] == "--brief":
+			line(m.brief)
+		case argv[1] == "--detail" || argv[1] == "--examine":
 			line(m.export)
 		}
 	case "coreos-installer":

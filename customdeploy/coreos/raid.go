@@ -19,6 +19,9 @@ type device struct {
 	// container tells that it has no content: what the firmware's arrays lie in, or an
 	// array that lacks members.
 	container bool
+	// firmware tells that it is a member by the firmware's own metadata (IMSM, DDF), which
+	// describe any number of arrays.
+	firmware bool
 }
 
 // raids are a host's software RAIDs: the assembled arrays, those on top of
@@ -59,7 +62,7 @@ func (r *raids) collect(d, below blockdev.Device, on []string) {
 		r.arrays = note(r.arrays, device{path: d.Path, on: on, container: container})
 	}
 	if slices.Contains(memberOf, d.FSType) {
-		member := device{path: d.Path, on: append(slices.Clone(on), d.Path)}
+		member := device{path: d.Path, on: append(slices.Clone(on), d.Path), firmware: d.FSType != blockdev.RAIDMember}
 		for _, child := range d.Children {
 			member.arrays = append(member.arrays, child.Path)
 		}

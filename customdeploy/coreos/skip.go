@@ -104,6 +104,9 @@ func stays(host *writable.Host, node step.Node) func(array string) string {
 func (p Plan) keep(ctx context.Context, run hostexec.Exec, host *writable.Host, all []blockdev.Disk, stays func(array string) string) error {
 	p.keepDisks(host, all)
 	found := raidsOf(host.Tree)
+	if err := p.keepMembers(ctx, run, host, found.members); err != nil {
+		return err
+	}
 	for _, array := range found.arrays {
 		why := ""
 		for _, below := range array.on {
@@ -115,17 +118,17 @@ func (p Plan) keep(ctx context.Context, run hostexec.Exec, host *writable.Host, 
 			why = stays(array.path)
 		}
 		if why == "" && len(p.Skip.Volumes) > 0 {
-			name, err := volumeOf(ctx, run, "--detail", array.path)
+			names, err := volumesOf(ctx, run, "--detail", array.path)
 			if err != nil {
 				return err
 			}
-			why = p.skipsVolume(name)
+			why = p.skipsVolume(names)
 		}
 		if why != "" && host.Kept(array.path) == "" {
 			host.Keep(array.path, why)
 		}
 	}
-	return p.keepMembers(ctx, run, host, found.members)
+	return nil
 }
 
 // keepDisks keeps what the hints of the node's list fit. What lies on a disk, such as a
@@ -151,42 +154,68 @@ func (p Plan) keepDisks(host *writable.Host, all []blockdev.Disk) {
 }
 
 // keepMembers keeps the members of arrays that the node skips and that are not assembled,
-// such as one that lacks a disk: no array of the tree stands for them.
+// such as one that lacks a disk: no array of the tree stands for them. Of the firmware's
+// arrays some may be assembled and others not, and only the members know their names.
 func (p Plan) keepMembers(ctx context.Context, run hostexec.Exec, host *writable.Host, members []device) error {
 	for _, member := range members {
-		if len(p.Skip.Volumes) == 0 || len(member.arrays) > 0 || host.Kept(member.path) != "" {
+		if len(p.Skip.Volumes) == 0 || len(member.arrays) > 0 && !member.firmware || host.Kept(member.path) != "" {
 			continue
 		}
-		name, err := volumeOf(ctx, run, "--examine", member.path)
+		look := volumesOf
+		if member.firmware {
+			look = firmwareVolumesOf
+		}
+		names, err := look(ctx, run, "--examine", member.path)
 		if err != nil {
 			return err
 		}
-		if why := p.skipsVolume(name); why != "" {
+		if why := p.skipsVolume(names); why != "" {
 			host.Keep(member.path, why)
 		}
 	}
 	return nil
 }
 
-// skipsVolume says that the node skips the array of that name; empty if it does not.
-func (p Plan) skipsVolume(name string) string {
-	if name == "" || !slices.Contains(p.Skip.Volumes, name) {
-		return ""
+// skipsVolume says that the node skips an array of one of these names; empty if it does not.
+func (p Plan) skipsVolume(names []string) string {
+	for _, name := range names {
+		if slices.Contains(p.Skip.Volumes, name) {
+			return fmt.Sprintf("the node's %s has %s=%s", skipMember, volumeName, name)
+		}
 	}
-	return fmt.Sprintf("the node's %s has %s=%s", skipMember, volumeName, name)
+	return ""
 }
 
-// volumeOf is the name that the array was made with, as the array (--detail) or one of its
-// members (--examine) has it. mdadm puts the name of the host before it.
-func volumeOf(ctx context.Context, run hostexec.Exec, look, device string) (string, error) {
-	out, err := hostexec.Output(ctx, run, "mdadm", look, "--export", device)
+// volumesOf is the name that the array was made with, as the array (--detail) or one of its
+// members (--examine) has it, none where there is none. mdadm puts the name of the host before it.
+func volumesOf(ctx context.Context, run hostexec.Exec, look, device string) (names []string, err error) {
+	out, err := askMdadm(ctx, run, look, "--export", device)
+	for line := range strings.Lines(out) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "MD_NAME="); ok {
+			names = append(names, name[strings.LastIndex(name, ":")+1:])
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" }), err
+}
+
+// firmwareVolumesOf are the names of the arrays that a member of the firmware's describes.
+// mdadm exports nothing but their container; it names them as its own configuration would:
+// ARRAY /dev/md/NAME container=UUID member=0 UUID=….
+func firmwareVolumesOf(ctx context.Context, run hostexec.Exec, look, device string) (names []string, err error) {
+	out, err := askMdadm(ctx, run, look, "--brief", device)
+	for line := range strings.Lines(out) {
+		array, isArray := strings.CutPrefix(strings.TrimSpace(line), "ARRAY /dev/md/")
+		if name, _, isVolume := strings.Cut(array, " container="); isArray && isVolume {
+			names = append(names, name)
+		}
+	}
+	return names, err
+}
+
+func askMdadm(ctx context.Context, run hostexec.Exec, look, form, device string) (string, error) {
+	out, err := hostexec.Output(ctx, run, "mdadm", look, form, device)
 	if err != nil {
 		return "", fmt.Errorf("the volume name of %s, which %s asks for: %w", device, skipMember, err)
 	}
-	for line := range strings.Lines(out) {
-		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "MD_NAME="); ok {
-			return name[strings.LastIndex(name, ":")+1:], nil
-		}
-	}
-	return "", nil
+	return out, nil
 }

@@ -57,6 +57,48 @@ func TestAMemberOfASkippedArrayThatIsNotAssembled(t *testing.T) {
 	}
 }
 
+// TestAFirmwareRAIDThatTheNodeSkips: its members know its name, and nothing else does while it
+// is not assembled. The answers are mdadm's own words (super-intel.c, super-ddf.c).
+func TestAFirmwareRAIDThatTheNodeSkips(t *testing.T) {
+	const (
+		imsm = "ARRAY metadata=imsm UUID=1bd9f2a4:0a4e2a33:5f6ba2bb:9c5a0e77\nARRAY /dev/md/System container=1bd9f2a4:0a4e2a33:5f6ba2bb:9c5a0e77 member=0 UUID=62a1d9c1:1\n" +
+			"ARRAY /dev/md/My Volume container=1bd9f2a4:0a4e2a33:5f6ba2bb:9c5a0e77 member=1 UUID=62a1d9c1:2\n"
+		ddf       = "ARRAY metadata=ddf UUID=1bd9f2a4\nARRAY container=1bd9f2a4 member=0 UUID=1\nARRAY /dev/md/vd1 container=1bd9f2a4 member=1 UUID=2\n"
+		volume    = `{"path": "/dev/md126", "kname": "md126", "type": "raid1"}`
+		container = `{"path": "/dev/md127", "kname": "md127", "type": "md"}`
+	)
+	for name, tc := range map[string]struct{ fstype, children, brief, skip, want string }{
+		"not assembled":                       {"isw_raid_member", "", imsm, "System", "/dev/sdb"},
+		"the second on the disks":             {"isw_raid_member", "", imsm, "My Volume", "/dev/sdb"},
+		"its container alone":                 {"isw_raid_member", container, imsm, "System", "/dev/sdb"},
+		"assembled":                           {"isw_raid_member", volume + "," + container, imsm, "System", "/dev/sdb"},
+		"the other one is assembled":          {"isw_raid_member", volume + "," + container, imsm, "My Volume", "/dev/sdb"},
+		"DDF":                                 {"ddf_raid_member", "", ddf, "vd1", "/dev/sdb"},
+		"of another name":                     {"isw_raid_member", "", imsm, "data", "/dev/sda"},
+		"of another name, assembled":          {"isw_raid_member", volume + "," + container, imsm, "data", "/dev/sda"},
+		"a spare disk, which belongs to none": {"isw_raid_member", "", "ARRAY metadata=imsm UUID=00000000:00000000:00000000:00000000\n", "System", "/dev/sda"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			m, s, written := listed(t, twoPaths, `{"blockdevices": [{"path": "/dev/sda", "kname": "sda", "type": "disk", "fstype": "`+tc.fstype+`", "children": [`+tc.children+`]},
+				{"path": "/dev/sdb", "kname": "sdb", "type": "disk"}]}`)
+			m.export, m.brief = "MD_METADATA=imsm\nMD_LEVEL=container\nMD_UUID=1bd9f2a4:0a4e2a33:5f6ba2bb:9c5a0e77\nMD_DEVICES=2\n", tc.brief
+			node := skipping(map[string]any{"volume_name": tc.skip})
+			r := s.Run(t.Context(), order(m, node))
+			g.Expect(*written).To(Equal(tc.want), "%+v", r)
+			kept, err := Kept(t.Context(), s.Exec, m.host, node)
+			g.Expect(err).NotTo(HaveOccurred())
+			if tc.want == "/dev/sdb" {
+				g.Expect(m.commands).NotTo(ContainElement(MatchRegexp("^(wipefs|mdadm --(stop|zero))")))
+				g.Expect(kept).To(HaveKeyWithValue("/dev/sda", "the node's skip_block_devices has volume_name="+tc.skip))
+				return
+			}
+			g.Expect(m.commands).To(ContainElement("mdadm --zero-superblock /dev/sda"))
+			g.Expect(kept).To(BeEmpty())
+		})
+	}
+}
+
 // TestWhatTheNodeSkipsMayLieOnADisk: a cache is a disk by its type, and its content is on
 // the disk below.
 func TestWhatTheNodeSkipsMayLieOnADisk(t *testing.T) {
