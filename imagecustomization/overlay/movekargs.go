@@ -29,6 +29,9 @@ var ErrKargsTooLong = errors.New("the kernel arguments are too long for this med
 // boot loaders' configurations are moved behind the end with longer areas.
 func (e *editor) setKargs(args string) error {
 	k := e.media.Layout.Kargs
+	if err := e.checkForGRUB(k, args); err != nil {
+		return err
+	}
 	if !slices.ContainsFunc(k.Areas, func(a iso.KargsArea) bool { return len(args) > a.Capacity() }) {
 		return kargsPatch(e.Builder, k, args)
 	}
