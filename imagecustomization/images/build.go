@@ -243,7 +243,11 @@ func (s *Store) address(kind Kind, key, token, name, contentType string, image *
 	if n := len(s.options.BaseURL) + len(p); n > maxURL {
 		return nil, fmt.Errorf("%w: the address of the image has %d characters, BMCs take %d: use a shorter address of the image server", ErrBadSpec, n, maxURL)
 	}
-	r := newRevision(s, kind, key, p, name, contentType, image, m.Modified)
+	modified := m.Modified
+	if kinds[kind].manyContents {
+		modified = time.Now().Truncate(time.Second)
+	}
+	r := newRevision(s, kind, key, p, name, contentType, image, modified)
 	r.medium = m
 	return r, nil
 }

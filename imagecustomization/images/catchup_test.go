@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -54,4 +56,60 @@ func TestAReplicaCatchesUp(t *testing.T) {
 	g.Expect(os.RemoveAll(filepath.Join(dir, "state"))).To(Succeed())
 	g.Expect(other.CatchUp(t.Context())).NotTo(Succeed())
 	g.Expect(other.Lookup(late)).NotTo(BeNil(), "a folder that is away for a while revokes nothing")
+}
+
+// TestAReplicaFollowsItsMedia: the leader makes all images anew when there is another medium,
+// and the files of the specs say nothing of it.
+func TestAReplicaFollowsItsMedia(t *testing.T) {
+	g, dir := NewWithT(t), t.TempDir()
+	folders := map[string]string{"leader": filepath.Join(dir, "a"), "other": filepath.Join(dir, "b")}
+	write := func(of string, rootfs int, at int64) {
+		g.Expect(os.MkdirAll(folders[of], 0o700)).To(Succeed())
+		name := filepath.Join(folders[of], strconv.Itoa(rootfs)+".iso")
+		g.Expect(testmedia.WriteFile(name, testmedia.Options{RootfsBytes: rootfs})).To(Succeed())
+		g.Expect(os.Chtimes(name, time.Unix(at, 0), time.Unix(at, 0))).To(Succeed())
+	}
+	g.Expect(os.MkdirAll(folders["other"], 0o700)).To(Succeed())
+	write("leader", 1<<20, 1000)
+	registries := map[string]*media.Registry{}
+	replica := func(of string) *images.Store {
+		var err error
+		registries[of], err = media.Open(t.Context(), folders[of], media.Options{})
+		g.Expect(err).NotTo(HaveOccurred())
+		s, err := images.NewStore(t.Context(), images.Options{
+			Media: registries[of], BaseURL: "http://192.0.2.1:8080", SigningKey: bytes.Repeat([]byte("k"), 32), StateDir: filepath.Join(dir, "state"),
+		})
+		g.Expect(err).NotTo(HaveOccurred())
+		return s
+	}
+	leader := replica("leader")
+	put := func() string {
+		g.Expect(registries["leader"].Rescan(t.Context())).To(Succeed())
+		b, err := leader.Put(t.Context(), images.Spec{Key: "metal/host-0", Arch: "x86_64", Ignition: []byte("{}")})
+		g.Expect(err).NotTo(HaveOccurred())
+		return strings.TrimPrefix(b.URL, "http://192.0.2.1:8080")
+	}
+	first := put()
+	other := replica("other")
+	catchUp := func() {
+		g.Expect(registries["other"].Rescan(t.Context())).To(Succeed())
+		g.Expect(other.CatchUp(t.Context())).To(Succeed())
+	}
+	catchUp()
+	g.Expect(other.Lookup(first)).To(BeNil(), "it has no medium yet")
+	write("other", 1<<20, 1000)
+	catchUp()
+	g.Expect(other.Lookup(first)).NotTo(BeNil(), "the medium has come")
+
+	for _, of := range []string{"leader", "other"} {
+		write(of, 2<<20, 2000)
+	}
+	second := put()
+	g.Expect(second).NotTo(Equal(first))
+	catchUp()
+	g.Expect(other.Lookup(second)).NotTo(BeNil(), "there is a newer medium")
+	g.Expect(other.Lookup(first)).NotTo(BeNil(), "somebody may be reading it")
+	before := other.Lookup(second)
+	catchUp()
+	g.Expect(other.Lookup(second)).To(BeIdenticalTo(before), "nothing has changed")
 }

@@ -25,6 +25,9 @@ var kinds = [...]struct {
 	// manyReaders are read by any number of hosts at once: the server's limit of
 	// readers per image does not hold.
 	manyReaders bool
+	// manyContents are also found under addresses that stand for another content after a
+	// change: their time has to tell the two apart, and cannot be the medium's.
+	manyContents bool
 	// progress tells watchers how far it was read.
 	progress bool
 	// kept comes back after a restart.
@@ -33,9 +36,9 @@ var kinds = [...]struct {
 	companion Kind
 }{
 	HostImage:         {progress: true, kept: true, companion: hostCompanion},
-	InfraEnvImage:     {manyReaders: true, progress: true, companion: infraEnvCompanion},
+	InfraEnvImage:     {manyReaders: true, manyContents: true, progress: true, companion: infraEnvCompanion},
 	hostCompanion:     {},
-	infraEnvCompanion: {manyReaders: true},
+	infraEnvCompanion: {manyReaders: true, manyContents: true},
 	mediumFile:        {manyReaders: true},
 	redirectScript:    {manyReaders: true},
 }

@@ -17,7 +17,8 @@ type Revision struct {
 	Key string
 	// Image holds the bytes.
 	Image *overlay.Image
-	// ETag is the strong validator, quoted; Modified the time of the medium's file.
+	// ETag is the strong validator, quoted; Modified the time of the medium's file, or when
+	// it was made where an address may come to stand for another revision.
 	ETag     string
 	Modified time.Time
 	// LastModified is Modified as HTTP writes it.

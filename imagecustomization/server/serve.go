@@ -19,8 +19,9 @@ const (
 	idleTimeout = 2 * time.Minute
 	// stopTimeout is how long running downloads may go on after the end was asked for.
 	stopTimeout = 5 * time.Second
-	// copyBuffer is the size of the buffers where sendfile is not possible.
-	copyBuffer = 256 << 10
+	// copyBuffer is the size of the buffers where sendfile is not possible. A reader that
+	// is slow keeps one, and TLS sends 16 KiB at a time whatever it is given.
+	copyBuffer = 32 << 10
 )
 
 // Listener is a listener with the protocol that is spoken on it.
@@ -106,7 +107,7 @@ func (l tcpListener) Accept() (net.Conn, error) {
 // copies are the buffers of transfers that cannot use sendfile.
 var copies = sync.Pool{New: func() any { b := make([]byte, copyBuffer); return &b }}
 
-// copyOut copies the transfer through a large pooled buffer.
+// copyOut copies the transfer through a pooled buffer.
 func copyOut(w io.Writer, t *transfer) (int64, error) {
 	buf := copies.Get().(*[]byte)
 	defer copies.Put(buf)

@@ -4,6 +4,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -12,6 +13,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,4 +79,36 @@ func TestServeNeedsAUsableCertificate(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	err = server.New(server.Options{Store: s, CertFile: "/none"}).Serve(t.Context(), []server.Listener{{Listener: l, TLS: true}})
 	g.Expect(err).To(MatchError(ContainSubstring("TLS of the image server")))
+}
+
+// TestSlowReadersOverTLSTakeLittleMemory: each keeps what was read for it and not sent yet,
+// and anybody may be slow.
+func TestSlowReadersOverTLSTakeLittleMemory(t *testing.T) {
+	const readers, most = 60, 128 << 10
+	g, dir := NewWithT(t), t.TempDir()
+	cert, key := certificate(t, dir, "one")
+	r := startLarge(t, func(o *server.Options) { o.CertFile, o.KeyFile = cert, key })
+	address, path, _ := strings.Cut(strings.TrimPrefix(r.https, "https://"), "/")
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC() // also what lay in pools
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	for range readers {
+		c, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true}) // a certificate of the test's own
+		g.Expect(err).NotTo(HaveOccurred())
+		t.Cleanup(func() { _ = c.Close() })
+		_, err = c.Write([]byte("GET /" + path + " HTTP/1.1\r\nHost: a\r\n\r\n"))
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	sent := func() float64 { return r.values(t)["ironflow_images_sent_bytes_total"] }
+	g.Eventually(func() float64 { return r.values(t)["ironflow_images_readers"] }, time.Minute).Should(BeEquivalentTo(readers))
+	for last := -1.0; last != sent(); {
+		last = sent()
+		time.Sleep(500 * time.Millisecond) // until all are held up
+	}
+	g.Expect((heap()-before)/readers).To(BeNumerically("<", most), "bytes for each, the test's own half included")
 }

@@ -71,9 +71,8 @@ type deadliner interface{ SetWriteDeadline(t time.Time) error }
 const (
 	// deadlineStep is how often a deadline is moved at most; moving costs time.
 	deadlineStep = time.Second
-	// leastTaken is what a reader has to take before its deadline is moved. It is
-	// what one write over TLS hands over, so that it holds for both.
-	leastTaken = copyBuffer
+	// leastTaken is what a reader has to take before its deadline is moved.
+	leastTaken = 256 << 10
 )
 
 // begin is the beginning of an answer: the deadline that the last one left may be
