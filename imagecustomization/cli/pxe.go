@@ -240,14 +240,20 @@ func pxeShowCommand() *cobra.Command {
 	}
 }
 
-// addKeyfiles reads keyfiles by the names of their files.
+// addKeyfiles reads keyfiles by the names of their files. Those that are there already are
+// replaced; of two with one name, as from the folders of two hosts, one would be lost.
 func addKeyfiles(to map[string][]byte, paths []string) error {
+	from := map[string]string{}
 	for _, p := range paths {
 		raw, err := os.ReadFile(p)
 		if err != nil {
 			return err
 		}
-		to[keyfileName(filepath.Base(p))] = raw
+		name := keyfileName(filepath.Base(p))
+		if other, twice := from[name]; twice {
+			return fmt.Errorf("two keyfiles are named %s: %s and %s", name, other, p)
+		}
+		from[name], to[name] = p, raw
 	}
 	return nil
 }

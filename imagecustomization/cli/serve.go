@@ -88,6 +88,9 @@ func (o serveOptions) serve(ctx context.Context, out io.Writer) error {
 		return fmt.Errorf("cannot listen on %s: %w; choose another address with --listen", o.listen, err)
 	}
 	secure := o.tlsCert != ""
+	if bound, ok := l.Addr().(*net.TCPAddr); ok && o.url == "" && bound.IP.IsUnspecified() {
+		return errors.Join(fmt.Errorf("--listen %s is every address of this machine: say by --url which one BMCs reach, e.g. --url http://192.0.2.1:%d", o.listen, bound.Port), l.Close())
+	}
 	if o.url == "" {
 		o.url = map[bool]string{false: "http://", true: "https://"}[secure] + l.Addr().String()
 	}
