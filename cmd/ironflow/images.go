@@ -276,7 +276,7 @@ func (p *imageParts) state() string {
 	sum := sha256.New()
 	for _, b := range p.media.List() {
 		nmstatectl, _ := b.Nmstatectl()
-		fmt.Fprintf(sum, "%q %q %q %q %t\n", b.Path, b.SHA256, b.Arch, b.Version, nmstatectl)
+		fmt.Fprintf(sum, "%q %q %q %q %t\n", b.Path, b.State(), b.Arch, b.Version, nmstatectl)
 	}
 	fmt.Fprintln(sum, p.settings())
 	return string(sum.Sum(nil))

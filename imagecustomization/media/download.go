@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Remote is a medium to download.
@@ -64,6 +66,10 @@ type Downloader struct {
 // errPermanent marks answers that another attempt would not change.
 var errPermanent = errors.New("not worth another attempt")
 
+// errBusy means that another process downloads the same file, such as another replica
+// with the same folder.
+var errBusy = errors.New("another process downloads this file into the same folder")
+
 // Fetch makes sure that the medium is in the directory and has the right digest.
 // An interrupted download goes on where it stopped. The file appears under its
 // name only when it is whole. fetched tells that it was downloaded, and not there
@@ -99,8 +105,11 @@ func (d *Downloader) download(ctx context.Context, r Remote, file, target string
 		wait = 2 * time.Second
 	}
 	for n := 1; ; n++ {
-		if err = d.attempt(ctx, client, r, file, part); err == nil {
-			return os.Rename(part, target)
+		if err = d.attempt(ctx, client, r, file, part, target); err == nil {
+			return nil
+		}
+		if errors.Is(err, errBusy) && sumFile(ctx, target, r.SHA256) == nil {
+			return nil // it has ended meanwhile
 		}
 		if n == attempts || errors.Is(err, errPermanent) || ctx.Err() != nil {
 			return fmt.Errorf("download %s: %w", redacted(r.URL), err)
@@ -145,21 +154,49 @@ func redacted(raw string) string {
 	return u.Redacted()
 }
 
-// attempt goes on with the part that is there and checks the whole.
-func (d *Downloader) attempt(ctx context.Context, client *http.Client, r Remote, file, part string) error {
-	f, err := os.OpenFile(part, os.O_CREATE|os.O_RDWR, 0o644)
+// attempt goes on with the part that is there, checks the whole, and gives it its name.
+func (d *Downloader) attempt(ctx context.Context, client *http.Client, r Remote, file, part, target string) (err error) {
+	f, err := openPart(part)
+	if errors.Is(err, errBusy) {
+		return err
+	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", errPermanent, err)
 	}
-	err = d.resume(ctx, client, r, file, f)
-	if err = errors.Join(err, f.Close()); err != nil {
+	defer func() { err = errors.Join(err, f.Close()) }() // which ends the lock
+	if err := d.resume(ctx, client, r, file, f); err != nil {
 		return err
 	}
 	if err := sumFile(ctx, part, r.SHA256); err != nil {
 		// A part with wrong bytes can never become right.
 		return errors.Join(err, os.Remove(part))
 	}
-	return nil
+	return os.Rename(part, target)
+}
+
+// openPart opens the file of a download that is under way, for this process alone: two that
+// write it would spoil it, or what has become of it.
+func openPart(part string) (*os.File, error) {
+	f, err := os.OpenFile(part, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return nil, errors.Join(errBusy, f.Close())
+	}
+	if err != nil && !errors.Is(err, unix.ENOTSUP) && !errors.Is(err, unix.ENOLCK) && !errors.Is(err, unix.ENOSYS) { // there are file systems without locks
+		return nil, errors.Join(os.NewSyscallError("flock", err), f.Close())
+	}
+	// Whoever had it may have given it its name just now.
+	ours, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if there, err := os.Stat(part); err != nil || !os.SameFile(ours, there) {
+		return nil, errors.Join(errBusy, f.Close())
+	}
+	return f, nil
 }
 
 // resume asks for what is missing and appends it.

@@ -210,3 +210,34 @@ func TestDownloadEndsWithItsContext(t *testing.T) {
 	cancel(errors.New("enough"))
 	g.Eventually(done, time.Minute).Should(Receive(HaveOccurred()))
 }
+
+// TestTwoReplicasDownloadOnce: replicas share the folder, and each follows the list. The
+// second one would empty what the first has written, where a server knows no ranges.
+func TestTwoReplicasDownloadOnce(t *testing.T) {
+	g, dir := NewWithT(t), t.TempDir()
+	half := make(chan struct{})
+	o := newOrigin(t, func(o *origin) { o.noRanges = true })
+	first, second := o.downloader(dir), o.downloader(dir)
+	begun := make(chan struct{})
+	first.Progress = func(_ string, have, total int64) {
+		if have == total {
+			close(begun)
+			<-half
+		}
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, _, err := first.Fetch(t.Context(), o.remote())
+		ended <- err
+	}()
+	<-begun
+	second.Attempts = 1
+	_, _, err := second.Fetch(t.Context(), o.remote())
+	close(half)
+	g.Expect(err).To(MatchError(ContainSubstring("another process downloads this file")))
+	g.Expect(<-ended).NotTo(HaveOccurred())
+	path, _, err := second.Fetch(t.Context(), o.remote())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(os.ReadFile(path)).To(Equal(o.content))
+	g.Expect(o.requests.Load()).To(BeEquivalentTo(1))
+}

@@ -67,6 +67,11 @@ func (m *Medium) File() *os.File { return m.file }
 // Media returns the medium as the overlay package wants it.
 func (m *Medium) Media() overlay.Media { return overlay.Media{Source: m, Layout: m.Layout} }
 
+// State stands for the file as it was registered: another state means that images over
+// the medium are to be made anew, even with the same bytes, because what was registered
+// before is not sent any more.
+func (m *Medium) State() string { return fmt.Sprint(m.SHA256, m.was) }
+
 // Check returns an error that wraps [ErrChanged] unless the file is still the
 // one that was registered.
 func (m *Medium) Check() error {

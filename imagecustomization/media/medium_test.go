@@ -224,3 +224,22 @@ func TestArchitectureOfEveryMedium(t *testing.T) {
 		})
 	}
 }
+
+// TestMediaOfOneVersion: a host's image must not change from one look to the next.
+func TestMediaOfOneVersion(t *testing.T) {
+	g, dir := NewWithT(t), t.TempDir()
+	const many = 8
+	for i := range many {
+		name := filepath.Join(dir, "respun-"+string(rune('a'+i))+".iso")
+		g.Expect(testmedia.WriteFile(name, testmedia.Options{RootfsBytes: 1<<20 + 2048*i})).To(Succeed())
+		at := time.Unix(int64(1000+(i*5)%many), 0)
+		g.Expect(os.Chtimes(name, at, at)).To(Succeed())
+	}
+	r, err := media.Open(t.Context(), dir, media.Options{})
+	g.Expect(err).NotTo(HaveOccurred())
+	for range 20 {
+		m, err := r.Select(t.Context(), "", "")
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(m.Modified.Unix()).To(Equal(int64(1000+many-1)), "the newest file")
+	}
+}

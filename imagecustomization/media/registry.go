@@ -195,7 +195,8 @@ func (r *Registry) want(path string) string {
 
 // Select returns the medium for an architecture and, unless it is empty, a
 // version, which is the medium's or else the OpenShift release that it belongs to;
-// of several the newest. The file is checked: a changed one is registered anew
+// of several the newest, of those with one version the one whose file is the newest. The
+// file is checked: a changed one is registered anew
 // first. The error says what there is instead.
 func (r *Registry) Select(ctx context.Context, arch, version string) (*Medium, error) {
 	for _, path := range r.changed() {
@@ -204,7 +205,7 @@ func (r *Registry) Select(ctx context.Context, arch, version string) (*Medium, e
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var best, second *Medium
-	for _, m := range r.media {
+	for _, m := range r.sorted() {
 		switch {
 		case arch != "" && m.Arch != NormalArch(arch) || m.Check() != nil:
 		case version == "" || m.Version == version:
@@ -232,9 +233,10 @@ func (r *Registry) changed() []string {
 	return paths
 }
 
-// newer returns the medium with the newer version; best may be nil.
+// newer returns the medium with the newer version, or of two with one version the newer
+// file: every look and every replica has to take the same one. best may be nil.
 func newer(best, m *Medium) *Medium {
-	if best == nil || compareVersions(m.Version, best.Version) > 0 {
+	if best == nil || cmp.Or(compareVersions(m.Version, best.Version), m.Modified.Compare(best.Modified)) > 0 {
 		return m
 	}
 	return best

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/imagecustomization/media"
+	testmedia "github.com/ironflow/ironflow/test/media"
+)
+
+// TestImagesAreMadeAnewWhenTheirMediumIsAnother: until then the image server answers with 503.
+func TestImagesAreMadeAnewWhenTheirMediumIsAnother(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(g *WithT, path string)
+		told   bool
+	}{
+		"nothing": {func(*WithT, string) {}, false},
+		"other bytes": {func(g *WithT, path string) {
+			g.Expect(testmedia.WriteFile(path, testmedia.Options{RootfsBytes: 2 << 20})).To(Succeed())
+		}, true},
+		"a file that was only touched, or restored": {func(g *WithT, path string) {
+			g.Expect(os.Chtimes(path, time.Time{}, time.Unix(1, 0))).To(Succeed())
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, path := NewWithT(t), filepath.Join(t.TempDir(), "live.iso")
+				g.Expect(testmedia.WriteFile(path, testmedia.Options{RootfsBytes: 1 << 20})).To(Succeed())
+				registry, err := media.Open(t.Context(), path, media.Options{})
+				g.Expect(err).NotTo(HaveOccurred())
+				parts := &imageParts{
+					media: registry, changed: make(chan struct{}, 1), changedForEnvs: make(chan struct{}, 1), settings: func() string { return "" }, log: logr.Discard(),
+				}
+				go parts.followBases(t.Context())
+				synctest.Wait()
+				c.change(g, path)
+				<-time.After(rescan + time.Second)
+				synctest.Wait()
+				g.Expect(len(parts.changed) == 1).To(Equal(c.told))
+				g.Expect(len(parts.changedForEnvs) == 1).To(Equal(c.told))
+			})
+		})
+	}
+}
