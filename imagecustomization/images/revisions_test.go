@@ -189,6 +189,19 @@ func TestComesBackAfterARestart(t *testing.T) {
 	g.Expect(b.Changed).To(BeFalse())
 }
 
+// TestWhatAKilledProgramLeft: a file that it was writing has the secrets of a host.
+func TestWhatAKilledProgramLeft(t *testing.T) {
+	g, dir := NewWithT(t), t.TempDir()
+	old, fresh := filepath.Join(dir, "new-1"), filepath.Join(dir, "new-2")
+	for name, at := range map[string]time.Time{old: time.Now().Add(-2 * time.Hour), fresh: time.Now()} {
+		g.Expect(os.WriteFile(name, []byte("secret"), 0o600)).To(Succeed())
+		g.Expect(os.Chtimes(name, at, at)).To(Succeed())
+	}
+	open(t, images.Options{Media: openMedia(t), StateDir: dir})
+	g.Expect(old).NotTo(BeAnExistingFile())
+	g.Expect(fresh).To(BeAnExistingFile(), "another replica is writing it")
+}
+
 func TestUnknownAddressesAreGoneInTheEnd(t *testing.T) {
 	all := openMedia(t)
 	synctest.Test(t, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // save keeps the spec for the next start. Nothing is written when the file
@@ -26,7 +27,7 @@ func (s *Store) save(spec Spec) error {
 	if have, err := os.ReadFile(file); err == nil && string(have) == string(raw) {
 		return nil
 	}
-	tmp, err := os.CreateTemp(s.options.StateDir, "new-*")
+	tmp, err := os.CreateTemp(s.options.StateDir, halfWritten)
 	if err != nil {
 		return fmt.Errorf("keep the image of %s: %w", spec.Key, err)
 	}
@@ -55,6 +56,31 @@ func (s *Store) stateFile(key string) string {
 	return filepath.Join(s.options.StateDir, hex.EncodeToString(sum[:16])+".json")
 }
 
+// halfWritten are the files that are not yet what they are to be. One that a killed program
+// has left holds the secrets of a host that may be gone.
+const (
+	halfWritten = "new-*"
+	leftAfter   = time.Hour // another replica may be writing one
+)
+
+// clearHalfWritten removes those that were left.
+func clearHalfWritten(dir string) error {
+	names, err := filepath.Glob(filepath.Join(dir, halfWritten))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err == nil && time.Since(info.ModTime()) > leftAfter {
+			err = os.Remove(name)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("state of the image server: %w", err)
+		}
+	}
+	return nil
+}
+
 // restore builds the kept images again. One that cannot be built is skipped:
 // its owner puts it again and learns the reason.
 func (s *Store) restore(ctx context.Context) error {
@@ -64,6 +90,9 @@ func (s *Store) restore(ctx context.Context) error {
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("state of the image server: %w", err)
+	}
+	if err := clearHalfWritten(dir); err != nil {
+		return err
 	}
 	return s.CatchUp(ctx)
 }
