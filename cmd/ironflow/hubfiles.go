@@ -18,7 +18,7 @@ import (
 // Ignition implements rest.LiveFiles: what our image server puts into an image, and with
 // it, for a full ISO of another one, the networks that ours has in the initrd.
 func (h hubImages) Ignition(ctx context.Context, infraEnv string, minimal bool) ([]byte, error) {
-	spec, err := h.Spec(ctx, infraEnv)
+	spec, err := h.spec(ctx, infraEnv, ownMedium)
 	if err != nil || minimal {
 		return spec.Ignition, toClient(infraEnv, err)
 	}
@@ -37,7 +37,7 @@ func (h hubImages) Ignition(ctx context.Context, infraEnv string, minimal bool) 
 // has to know its network by then, and the proxy that it goes through. Both are archives
 // of their own, one behind the other, as the kernel takes them.
 func (h hubImages) Initrd(ctx context.Context, infraEnv string) ([]byte, error) {
-	spec, err := h.Spec(ctx, infraEnv)
+	spec, err := h.spec(ctx, infraEnv, ownMedium)
 	if err != nil { // what no image can be made for has no part of one
 		return nil, toClient(infraEnv, err)
 	}

@@ -49,7 +49,7 @@ func TestStaticNetworksReachEveryKindOfImage(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(minimal)).NotTo(ContainSubstring(keyfile))
 
-	booted, err := live.Spec(t.Context(), id)
+	booted, err := live.spec(t.Context(), id, ownMedium)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(booted.InitrdFiles).To(ContainElement(HaveField("Name", keyfile)), "what the iPXE script names")
 

@@ -45,7 +45,17 @@ func (h hubImages) Failed(ctx context.Context, infraEnv string, err error) {
 }
 
 // Spec implements hubpaths.Hub.
-func (h hubImages) Spec(ctx context.Context, infraEnv string) (images.Spec, error) {
+func (h hubImages) Spec(ctx context.Context, infraEnv, arch, version string) (images.Spec, error) {
+	return h.spec(ctx, infraEnv, func(wire.InfraEnv) (string, string) { return arch, version })
+}
+
+// ownMedium is the medium that an infra-env itself asks for.
+func ownMedium(env wire.InfraEnv) (arch, version string) {
+	return cmp.Or(env.CPUArchitecture, wire.InfraEnvCPUArchitectureX8664), env.OpenshiftVersion
+}
+
+// spec describes the image of an infra-env over a medium, whose live system has nmstatectl or not.
+func (h hubImages) spec(ctx context.Context, infraEnv string, medium func(wire.InfraEnv) (arch, version string)) (images.Spec, error) {
 	env, err := h.hub.core.InfraEnv(ctx, infraEnv)
 	if service.IsNotFound(err) {
 		return images.Spec{}, hubpaths.ErrNoInfraEnv
@@ -61,7 +71,8 @@ func (h hubImages) Spec(ctx context.Context, infraEnv string) (images.Spec, erro
 	if err != nil {
 		return images.Spec{}, err
 	}
-	return image.OfInfraEnv(env, agent, parts, h.liveSystem(ctx, cmp.Or(env.CPUArchitecture, wire.InfraEnvCPUArchitectureX8664), env.OpenshiftVersion))
+	arch, version := medium(env)
+	return image.OfInfraEnv(env, agent, parts, h.liveSystem(ctx, arch, version))
 }
 
 // agentOf is what the images of an infra-env tell the agent. Without Ironic

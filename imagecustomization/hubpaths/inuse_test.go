@@ -2,10 +2,12 @@ package hubpaths_test
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -208,4 +210,51 @@ func TestAllHostsOfAnInfraEnvReadAtOnce(t *testing.T) {
 	for range 3 {
 		s.Expect(r.Begin(1)).To(BeTrue())
 	}
+}
+
+// slowHub takes its time for what an image is made of, and counts how often it is asked.
+type slowHub struct {
+	hub
+	asked  atomic.Int64
+	answer chan struct{}
+}
+
+func (h *slowHub) Spec(ctx context.Context, infraEnv, _, _ string) (images.Spec, error) {
+	h.asked.Add(1)
+	select {
+	case <-h.answer:
+	case <-ctx.Done():
+		return images.Spec{}, ctx.Err()
+	}
+	return images.Spec{Ignition: []byte(`{"of":"` + infraEnv + `"}`)}, nil
+}
+
+// TestOneLooksForAll: hundreds of hosts read one image at the same time, and what is known of
+// it ages for all of them at once. Making it anew for each would take a hub's whole time.
+func TestOneLooksForAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const many = 300
+		h := &slowHub{answer: make(chan struct{})}
+		s := newShelf(t, &h.hub)
+		resolver, codes := hubpaths.New(h, s.store), make(chan int, many)
+		ask := func(ctx context.Context) {
+			_, code := resolver.Resolve(httptest.NewRequestWithContext(ctx, http.MethodGet, older, http.NoBody))
+			codes <- code
+		}
+		gone, leave := context.WithCancel(t.Context())
+		go ask(gone)
+		synctest.Wait()
+		for range many - 1 {
+			go ask(t.Context())
+		}
+		synctest.Wait()
+		s.Expect(h.asked.Load()).To(BeEquivalentTo(1))
+		leave() // the client that it is looked for
+		synctest.Wait()
+		close(h.answer)
+		for range many {
+			s.Expect(<-codes).To(Equal(http.StatusOK))
+		}
+		s.Expect(h.asked.Load()).To(BeEquivalentTo(1))
+	})
 }

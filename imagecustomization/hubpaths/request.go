@@ -9,6 +9,7 @@ package hubpaths
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -87,6 +88,11 @@ func parse(r *http.Request) (q request, known bool) {
 		return request{}, false
 	}
 	return q, q.format != "" || q.artifact != ""
+}
+
+// text stands for the request, and for no other.
+func (q request) text() string {
+	return fmt.Sprintf("%q %t", []string{q.infraEnv, q.token, q.version, q.arch, q.format, q.artifact}, q.addrSize)
 }
 
 // key is the image's key in the store: one for each address that it may be asked by.

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/imagecustomization/media"
 )
@@ -26,9 +28,10 @@ type Hub interface {
 	// Opens returns the infra-env that a token opens, or [ErrBadToken]; any other
 	// error means that it cannot be told at the moment.
 	Opens(ctx context.Context, token string) (infraEnv string, err error)
-	// Spec describes the image for the hosts of an infra-env; format, architecture
-	// and key are filled in by the caller.
-	Spec(ctx context.Context, infraEnv string) (images.Spec, error)
+	// Spec describes the image for the hosts of an infra-env over the medium of an
+	// architecture and version, which need not be the infra-env's own; an empty version is the
+	// newest. Format, architecture and key are filled in by the caller.
+	Spec(ctx context.Context, infraEnv, arch, version string) (images.Spec, error)
 	// Failed is told why there is no image for the hosts of an infra-env, or what the
 	// one that there is lacks; once for each reason, however often a BMC asks.
 	Failed(ctx context.Context, infraEnv string, err error)
@@ -56,6 +59,8 @@ const (
 	// maxRemembered bounds the answers. What strangers can make up is not remembered
 	// at all: a token, an infra-env, a version or an architecture that is not there.
 	maxRemembered = 4096
+	// patience is how long an answer may take before it is 503.
+	patience = 30 * time.Second
 	// longest is how long a replaced image is still given to those who read it.
 	longest = images.DefaultLongest
 )
@@ -64,6 +69,8 @@ const (
 type Resolver struct {
 	hub   Hub
 	store Store
+
+	looking singleflight.Group
 
 	mu   sync.Mutex
 	seen map[request]answer
@@ -96,22 +103,40 @@ func (r *Resolver) Resolve(req *http.Request) (path string, code int) {
 	if !known {
 		return "", 0
 	}
-	now := time.Now()
-	r.mu.Lock()
-	have := r.seen[q]
-	r.mu.Unlock()
-	if have.code != 0 && now.Sub(have.at) < remembered {
+	if have := r.last(q); have.code != 0 && time.Since(have.at) < remembered {
 		return have.path, have.code
 	}
-	found, keep := r.find(req.Context(), q)
+	// Many hosts read one image, and all of them come here when the answer has aged. The
+	// one that looks does so for all, also when its own client goes away.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(req.Context()), patience)
+	defer cancel()
+	looked, _, _ := r.looking.Do(q.text(), func() (any, error) { return r.look(ctx, q), nil })
+	found := looked.(answer)
+	return found.path, found.code
+}
+
+// last is the last answer, the zero value for none.
+func (r *Resolver) last(q request) answer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.seen[q]
+}
+
+// look finds the answer, and keeps it if it may be kept.
+func (r *Resolver) look(ctx context.Context, q request) answer {
+	now, have := time.Now(), r.last(q)
+	if have.code != 0 && now.Sub(have.at) < remembered {
+		return have // found by another one just now
+	}
+	found, keep := r.find(ctx, q)
 	if !keep {
-		return found.path, found.code
+		return found
 	}
 	found.at = now
 	if r.goesOn(have, &found) || found.code != http.StatusServiceUnavailable {
 		r.remember(q, found)
 	}
-	return found.path, found.code
+	return found
 }
 
 // goesOn has whoever reads an image go on with it, although another answer has been
@@ -155,10 +180,10 @@ func (r *Resolver) find(ctx context.Context, q request) (found answer, keep bool
 		return answer{code: code}, false
 	}
 	if missing := r.store.Fits(ctx, q.arch, q.version); missing != nil {
-		r.reportMissing(ctx, q.infraEnv, missing)
+		r.reportMissing(ctx, q, missing)
 		return answer{code: http.StatusNotFound}, false
 	}
-	spec, err := r.hub.Spec(ctx, q.infraEnv)
+	spec, err := r.hub.Spec(ctx, q.infraEnv, q.arch, q.version)
 	if errors.Is(err, ErrNoInfraEnv) {
 		r.deleted(q.infraEnv)
 		return answer{code: codeOf(err)}, false
@@ -187,11 +212,12 @@ func (r *Resolver) find(ctx context.Context, q request) (found answer, keep bool
 
 // reportMissing tells the hub of a medium that is not there, which a client may have
 // made up, as of any other failure.
-func (r *Resolver) reportMissing(ctx context.Context, infraEnv string, why error) {
+func (r *Resolver) reportMissing(ctx context.Context, q request, why error) {
+	infraEnv := q.infraEnv
 	if !r.mayReport(infraEnv) {
 		return
 	}
-	if _, err := r.hub.Spec(ctx, infraEnv); errors.Is(err, ErrNoInfraEnv) {
+	if _, err := r.hub.Spec(ctx, infraEnv, q.arch, q.version); errors.Is(err, ErrNoInfraEnv) {
 		r.deleted(infraEnv)
 		return
 	}

@@ -9,7 +9,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
@@ -41,6 +44,8 @@ type hub struct {
 	failures []string
 	// lacks is what the image is made without.
 	lacks error
+	// medium is what was asked for last.
+	medium string
 }
 
 func (h *hub) Failed(_ context.Context, infraEnv string, err error) {
@@ -59,8 +64,9 @@ func (h *hub) Opens(_ context.Context, token string) (string, error) {
 	return env, nil
 }
 
-func (h *hub) Spec(_ context.Context, infraEnv string) (images.Spec, error) {
+func (h *hub) Spec(_ context.Context, infraEnv, arch, version string) (images.Spec, error) {
 	h.specs++
+	h.medium = arch + " " + version
 	if infraEnv != env || h.gone {
 		return images.Spec{}, hubpaths.ErrNoInfraEnv
 	}
@@ -168,4 +174,64 @@ func TestHubImageIsServedLikeAnyOther(t *testing.T) {
 	g.Expect(h.specs).To(Equal(1), "a BMC's ranges do not ask the hub each time")
 	code, _ = get(t, serve(t, h)+"/byid/"+other+"/38.20230718.dev.0/x86_64/full.iso")
 	g.Expect(code).To(Equal(404))
+}
+
+// TestAChangedInfraEnvIsAnotherFile: clients that keep a copy ask whether the file under the
+// address has changed since, by its validator or by its time, and must not go on with the
+// secrets of before, nor put the parts of two images together.
+func TestAChangedInfraEnvIsAnotherFile(t *testing.T) {
+	const path = "/bytoken/good/newest/x86_64/full.iso"
+	for name, headers := range map[string]func(h http.Header) http.Header{
+		"has it changed since": func(h http.Header) http.Header { return http.Header{"If-Modified-Since": h["Last-Modified"]} },
+		"is it another":        func(h http.Header) http.Header { return http.Header{"If-None-Match": h["Etag"]} },
+		"go on, by its time": func(h http.Header) http.Header {
+			return http.Header{"If-Range": h["Last-Modified"], "Range": {"bytes=1000-"}}
+		},
+		"go on, by its validator": func(h http.Header) http.Header {
+			return http.Header{"If-Range": h["Etag"], "Range": {"bytes=1000-"}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &hub{}
+				s := newShelf(t, h)
+				images := server.New(server.Options{Store: s.store, Log: logr.Discard(), Alias: s.resolver.Resolve})
+				ask := func(headers http.Header) *httptest.ResponseRecorder {
+					r, w := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody), httptest.NewRecorder()
+					r.Header = headers
+					images.ServeHTTP(w, r)
+					return w
+				}
+				first := ask(http.Header{})
+				s.Expect(first.Code).To(Equal(200))
+				unchanged := map[bool]int{true: 206, false: 304}[strings.HasPrefix(name, "go on")]
+				s.Expect(ask(headers(first.Header())).Code).To(Equal(unchanged), "nothing has changed")
+				h.change = "another SSH key"
+				<-time.After(grace + time.Minute)
+				again := ask(headers(first.Header()))
+				s.Expect(again.Code).To(Equal(200))
+				s.Expect(again.Body.String()).NotTo(Equal(first.Body.String()))
+				s.Expect(again.Body.Len()).To(Equal(first.Body.Len()))
+			})
+		})
+	}
+}
+
+// TestAnImageIsForTheMediumThatIsAskedFor: whether the live system has nmstatectl is a matter
+// of that medium, not of the one that the infra-env would take by itself.
+func TestAnImageIsForTheMediumThatIsAskedFor(t *testing.T) {
+	h := &hub{}
+	at := serve(t, h)
+	for path, want := range map[string]string{
+		"/bytoken/good/newest/x86_64/full.iso":            "x86_64 ",
+		"/bytoken/good/38.20230718.dev.0/amd64/full.iso":  "x86_64 38.20230718.dev.0",
+		"/images/" + env + "?arch=s390x&image_token=good": "s390x ",
+	} {
+		t.Run(path, func(t *testing.T) {
+			g := NewWithT(t)
+			code, _ := get(t, at+path)
+			g.Expect(code).To(Equal(http.StatusOK))
+			g.Expect(h.medium).To(Equal(want))
+		})
+	}
 }
