@@ -26,7 +26,7 @@ func TestTheWayToADiskBehindARouter(t *testing.T) {
 	for i := range paths {
 		paths[i].ID, paths[i].Holders, paths[i].Name = "p"+paths[i].ByPath, "dm-0", "sd"+string(rune('b'+i))
 	}
-	mapped := append(paths, wire.Disk{ID: "/dev/disk/by-id/one", Path: "/dev/dm-0", Name: "dm-0", DriveType: wire.DriveTypeMultipath})
+	mapped := slices.Concat(paths, []wire.Disk{{ID: "/dev/disk/by-id/one", Path: "/dev/dm-0", Name: "dm-0", DriveType: wire.DriveTypeMultipath}})
 	defaults := []wire.Route{route("0.0.0.0", "192.0.2.1", "eno1"), {Destination: "0.0.0.0", Gateway: "10.0.0.254", Interface: "eno2", Metric: 200}}
 	for name, tc := range map[string]struct {
 		disks  []wire.Disk

@@ -106,9 +106,11 @@ func TestSlowReadersOverTLSTakeLittleMemory(t *testing.T) {
 	}
 	sent := func() float64 { return r.values(t)["ironflow_images_sent_bytes_total"] }
 	g.Eventually(func() float64 { return r.values(t)["ironflow_images_readers"] }, time.Minute).Should(BeEquivalentTo(readers))
-	for last := -1.0; last != sent(); {
+	last := -1.0
+	g.Eventually(func() bool {
+		before := last
 		last = sent()
-		time.Sleep(500 * time.Millisecond) // until all are held up
-	}
+		return last == before
+	}, time.Minute, "500ms").Should(BeTrue(), "all are held up")
 	g.Expect((heap()-before)/readers).To(BeNumerically("<", most), "bytes for each, the test's own half included")
 }
