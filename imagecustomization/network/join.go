@@ -176,7 +176,8 @@ func (d *document) copyAddresses(r *reader) {
 }
 
 // resolvers returns which interface carries the DNS settings of each family (key
-// true for IPv6): the one with the default route, else the first that can.
+// true for IPv6): the one with the default route, else the first that has them for sure, as
+// nmstate takes it, else the first that can.
 func (d *document) resolvers(r *reader) map[bool]*iface {
 	holders := map[bool]*iface{}
 	for _, six := range []bool{false, true} {
@@ -189,9 +190,11 @@ func (d *document) resolvers(r *reader) map[bool]*iface {
 				holders[six] = device
 			}
 		}
-		for _, i := range d.interfaces {
-			if holders[six] == nil && i.resolves(six) {
-				holders[six] = i
+		for _, sure := range []bool{true, false} {
+			for _, i := range d.interfaces {
+				if holders[six] == nil && i.resolves(six) && (!sure || i.family(six).keepsDNS()) {
+					holders[six] = i
+				}
 			}
 		}
 		if holders[six] == nil {
@@ -232,6 +235,10 @@ func (i *iface) resolves(six bool) bool {
 	f := i.family(six)
 	return f.enabled && (f.auto() || len(f.addresses) > 0)
 }
+
+// keepsDNS tells whether the family's name servers are those that are written: the addresses
+// are, too, or those that come with them are not wanted.
+func (f family) keepsDNS() bool { return !f.auto() || !f.autoDNS }
 
 // routes tells whether routes and rules of a family take effect on the interface.
 func (i *iface) routes(six bool) bool {
