@@ -98,6 +98,8 @@ func TestCheck(t *testing.T) {
 	out, code := s.check(nil)
 	s.Expect(code).To(BeZero(), out)
 	s.Expect(out).To(ContainSubstring("0 warnings, 0 errors"))
+	s.Expect(s.writes()).To(ContainElement("create selfsubjectrulesreviews/ "), "all rights are asked for at once")
+	s.Expect(s.writes()).NotTo(ContainElement(HavePrefix("create selfsubjectaccessreviews/")))
 	for name, p := range plants {
 		if name == "a lost definition" || name == "baremetal-operator" {
 			continue // they change the cluster: last

@@ -268,7 +268,7 @@ func (w *fleet) kubernetesWrites() []string {
 		fields := strings.Fields(write)
 		resource, subresource, _ := strings.Cut(fields[1], "/")
 		// A review is a question: nothing is stored.
-		return subresource == "status" || resource == "leases" || resource == "events" || resource == "selfsubjectaccessreviews"
+		return subresource == "status" || resource == "leases" || resource == "events" || resource == "selfsubjectaccessreviews" || resource == "selfsubjectrulesreviews"
 	})
 }
 

@@ -1,0 +1,88 @@
+package selfcheck_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/ironflow/ironflow/controllers/selfcheck"
+)
+
+// authorizer is an API server that answers what a user may do: by a list for each namespace, and one by one.
+type authorizer struct {
+	listed     map[string][]authorizationv1.ResourceRule
+	incomplete bool
+	// refused are the rights, such as "get secrets", that are refused one by one.
+	refused string
+	// lists and single are how often each was asked.
+	lists, single atomic.Int32
+}
+
+func (a *authorizer) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	out.Header().Set("Content-Type", "application/json")
+	var answer any
+	if strings.HasSuffix(r.URL.Path, "/selfsubjectrulesreviews") {
+		a.lists.Add(1)
+		var review authorizationv1.SelfSubjectRulesReview
+		_ = json.NewDecoder(r.Body).Decode(&review) // what cannot be read is in no namespace
+		review.Status.Incomplete, review.Status.ResourceRules = a.incomplete, a.listed[review.Spec.Namespace]
+		answer = review
+	} else {
+		a.single.Add(1)
+		var review authorizationv1.SelfSubjectAccessReview
+		_ = json.NewDecoder(r.Body).Decode(&review) // as above
+		asked := review.Spec.ResourceAttributes
+		review.Status.Allowed = asked.Verb+" "+asked.Resource != a.refused
+		answer = review
+	}
+	_ = json.NewEncoder(out).Encode(answer) // the reader may have gone
+}
+
+// TestRightsAreAskedForAtOnce: what a list of rights allows is not asked again, and everything else is, as without such a list.
+func TestRightsAreAskedForAtOnce(t *testing.T) {
+	needed := []rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get", "update"}},
+		{APIGroups: []string{"metal3.io"}, Resources: []string{"baremetalhosts", "baremetalhosts/status"}, Verbs: []string{"get", "update"}},
+	}
+	rule := func(group, resources, verbs string, names ...string) authorizationv1.ResourceRule {
+		return authorizationv1.ResourceRule{APIGroups: []string{group}, Resources: strings.Fields(resources), Verbs: strings.Fields(verbs), ResourceNames: names}
+	}
+	hosts := rule("metal3.io", "baremetalhosts baremetalhosts/status", "get list update")
+	all := []authorizationv1.ResourceRule{rule("", "secrets", "get update"), hosts}
+	for name, c := range map[string]struct {
+		authorizer    *authorizer
+		namespaces    []string
+		lists, single int32
+		says          string
+	}{
+		"all are listed":               {&authorizer{listed: map[string][]authorizationv1.ResourceRule{"*": all}}, nil, 1, 0, "all 6 that are needed"},
+		"by wildcards":                 {&authorizer{listed: map[string][]authorizationv1.ResourceRule{"*": {rule("*", "*", "*")}}}, nil, 1, 0, "all 6 that are needed"},
+		"any status":                   {&authorizer{listed: map[string][]authorizationv1.ResourceRule{"*": {rule("metal3.io", "*/status", "*")}}}, nil, 1, 4, "all 6 that are needed"},
+		"some are not":                 {&authorizer{listed: map[string][]authorizationv1.ResourceRule{"*": {hosts}}, refused: "update secrets"}, nil, 1, 2, "1 of 6 rights are missing: update secrets"},
+		"of one object alone":          {&authorizer{listed: map[string][]authorizationv1.ResourceRule{"*": {rule("", "secrets", "*", "one"), hosts}}, refused: "get secrets"}, nil, 1, 2, "1 of 6 rights are missing: get secrets"},
+		"of another group":             {&authorizer{listed: map[string][]authorizationv1.ResourceRule{"*": {rule("example", "secrets", "*"), hosts}}, refused: "get secrets"}, nil, 1, 2, "1 of 6 rights are missing: get secrets"},
+		"the list is not whole":        {&authorizer{listed: map[string][]authorizationv1.ResourceRule{"*": all}, incomplete: true, refused: "get secrets"}, nil, 1, 6, "1 of 6 rights are missing: get secrets"},
+		"in namespaces":                {&authorizer{listed: map[string][]authorizationv1.ResourceRule{"a": all, "b": {hosts}}, refused: "get secrets"}, []string{"a", "b"}, 2, 2, "1 of 12 rights are missing: get secrets in b"},
+		"in one namespace, not in all": {&authorizer{listed: map[string][]authorizationv1.ResourceRule{"default": all}, refused: "get secrets"}, nil, 1, 6, "1 of 6 rights are missing: get secrets"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			server := httptest.NewServer(c.authorizer)
+			defer server.Close()
+			access := &rest.Config{Host: server.URL, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json"}}
+			report := selfcheck.Run(t.Context(), []selfcheck.Check{selfcheck.Rights(access, needed, c.namespaces)})
+			g.Expect(report).To(HaveLen(1))
+			g.Expect(report[0].Text).To(Equal(c.says))
+			g.Expect(c.authorizer.lists.Load()).To(Equal(c.lists))
+			g.Expect(c.authorizer.single.Load()).To(Equal(c.single))
+		})
+	}
+}
