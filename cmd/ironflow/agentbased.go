@@ -11,7 +11,7 @@ import (
 // newAgentBasedCommand is the hub of an installation without a hub outside: one process
 // with its own store, and nothing beside it.
 func newAgentBasedCommand() *cobra.Command {
-	var s settings
+	var s configuration
 	cmd := &cobra.Command{
 		Use:   "agent-based",
 		Short: "Run the hub on one of the hosts that it installs: alone, without Kubernetes, Ironic or a database",
@@ -26,14 +26,14 @@ and started again at any moment. It installs one cluster, its own host last, and
 			return runAgentBased(cmd.Context(), s)
 		},
 	}
-	addSettings(cmd, s.nodeZeroTable())
+	s.addSettings(cmd, s.nodeZeroTable())
 	return cmd
 }
 
 // runAgentBased serves until ctx ends.
-func runAgentBased(ctx context.Context, s settings) error {
-	log := newSlog(s.logLevel)
-	log.Info("ironflow hub agent-based", "version", version.Release(), "url", s.hubURL, "infra_env", s.nodeZero.Host.InfraEnvID, "mac", s.nodeZero.Host.MAC)
+func runAgentBased(ctx context.Context, s configuration) error {
+	log := newSlog(s.Monitoring.LogLevel)
+	log.Info("ironflow hub agent-based", "version", version.Release(), "url", s.Hub.PublishURL, "infra_env", s.nodeZero.Host.InfraEnvID, "mac", s.nodeZero.Host.MAC)
 	p := &program{settings: s}
 	err := p.alone(func() error {
 		if err := p.settings.makeLocalKey(); err != nil {
@@ -49,5 +49,5 @@ func runAgentBased(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	return p.hub.serve(ctx, p.settings.hubAddr, p.settings.hubPlainAddr)
+	return p.hub.serve(ctx, p.settings.Hub.Address, p.settings.Hub.PlainAddress)
 }

@@ -6,31 +6,30 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ironflow/ironflow/api/commands/settings"
+	"github.com/ironflow/ironflow/api/config/topics"
 	"github.com/ironflow/ironflow/hub/backup"
 	"github.com/ironflow/ironflow/hub/store"
 )
 
 // forBackup are the settings that say where a hub's records and keys are.
-func (s *settings) forBackup() []setting {
-	return slices.DeleteFunc(s.table(), func(row setting) bool {
-		return !slices.Contains([]string{"data-dir", "database", "database-password-file"}, row.flag)
-	})
+func (s *configuration) forBackup() []settings.Group {
+	return []settings.Group{topics.Store(&s.Store)}
 }
 
-func (s *settings) backup() backup.Options {
-	return backup.Options{DataDir: s.dataDir, Place: store.Place{
-		SQLite:   filepath.Join(s.dataDir, databaseFile),
-		Postgres: store.PostgresOptions{URL: s.database, PasswordFile: s.databasePasswordFile},
+func (s *configuration) backup() backup.Options {
+	return backup.Options{DataDir: s.Store.DataDir, Place: store.Place{
+		SQLite:   filepath.Join(s.Store.DataDir, databaseFile),
+		Postgres: store.PostgresOptions{URL: s.Store.Database, PasswordFile: s.Store.DatabasePasswordFile},
 	}}
 }
 
 func newBackupCommand() *cobra.Command {
-	var s settings
+	var s configuration
 	cmd := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Copy the hub's records and keys into a file, while the hub works",
@@ -46,7 +45,7 @@ FILE holds secrets: only its owner can read it.`,
 			return sayRows(cmd.OutOrStdout(), "copied", rows)
 		},
 	}
-	addSettings(cmd, s.forBackup())
+	s.addSettings(cmd, s.forBackup())
 	return cmd
 }
 
@@ -72,7 +71,7 @@ func writeBackup(ctx context.Context, o backup.Options, path string) (store.Rows
 }
 
 func newRestoreCommand() *cobra.Command {
-	var s settings
+	var s configuration
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Put a backup of the hub back, into a store without records",
@@ -93,7 +92,7 @@ A backup of SQLite can be put into PostgreSQL, and the other way round.`,
 			return sayRows(cmd.OutOrStdout(), "put back", rows)
 		},
 	}
-	addSettings(cmd, s.forBackup())
+	s.addSettings(cmd, s.forBackup())
 	return cmd
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/events"
 	"github.com/ironflow/ironflow/controllers/bmc"
@@ -22,65 +23,42 @@ import (
 	"github.com/ironflow/ironflow/hub/pki"
 )
 
-// eventSettings tell whether and how BMCs push their events.
-type eventSettings struct {
-	// addr is where they are taken, url how BMCs reach that; both empty for not at all.
-	addr, url string
-	// certDir and keyFile may be empty where there is a data folder.
-	certDir, keyFile string
-	// every is the time between two looks at a subscription, healthEvery that between two
-	// readings of a host whose BMC tells.
-	every, healthEvery time.Duration
-}
-
-func (e *eventSettings) settings() []setting {
-	return []setting{
-		{"bmc-events-addr", "IRONFLOW_BMC_EVENTS_ADDR", "", "address of the listener that BMCs push their events to, such as :8092; empty: BMCs are asked instead; see docs/bmc-watch.md", text(&e.addr)},
-		{"bmc-events-publish-url", "IRONFLOW_BMC_EVENTS_PUBLISH_URL", "", "URL by which BMCs reach the listener of bmc-events-addr, such as https://ironflow.example:8092", text(&e.url)},
-		{"bmc-events-cert-dir", "IRONFLOW_BMC_EVENTS_CERT_DIR", "", "folder with tls.crt and tls.key of the listener of bmc-events-addr; empty for a certificate of Ironflow's own, where there is a data folder", text(&e.certDir)},
-		{"bmc-events-key-file", "IRONFLOW_BMC_EVENTS_KEY_FILE", "", "file with at least 32 random bytes that the secret addresses of hosts are made of, the same for all replicas; empty for one in the data folder", text(&e.keyFile)},
-		{"bmc-events-every", "IRONFLOW_BMC_EVENTS_EVERY", "30m0s", "time between two looks at the event subscription at a BMC, each of one request while it is in order, and two more where the BMC has ended the session", duration(&e.every)},
-		{"bmc-events-health-every", "IRONFLOW_BMC_EVENTS_HEALTH_EVERY", "4h0m0s", "time between two readings of a machine's health whose BMC pushes events, instead of bmc-health-every", duration(&e.healthEvery)},
-	}
-}
-
-// on reports whether BMCs push events.
-func (e *eventSettings) on() bool { return e.addr != "" }
+// eventSettings tell how BMCs push their events.
+type eventSettings v1alpha1.BMCEvents
 
 // leastEvery is the least time between two looks at a subscription.
 const leastEvery = time.Minute
 
 // checkEvents refuses what cannot work. ownFiles says that there is a data folder for what is
 // not given.
-func (b *bmcSettings) checkEvents(ownFiles bool) error {
-	e := &b.events
-	if !e.on() {
-		if e.url != "" {
+func checkEvents(b v1alpha1.BMC, e v1alpha1.BMCEvents, ownFiles bool) error {
+	if e.Address == "" {
+		if e.PublishURL != "" {
 			return errors.New("--bmc-events-publish-url is given without --bmc-events-addr: set that to the address to listen on, such as :8092")
 		}
 		return nil
 	}
-	u, err := url.Parse(e.url)
+	u, err := url.Parse(e.PublishURL)
 	switch {
-	case !b.on:
+	case !b.Enabled:
 		return errors.New("--bmc-events-addr needs --bmc: BMCs are subscribed to with what is known of them")
-	case e.url == "":
+	case e.PublishURL == "":
 		return errors.New("--bmc-events-addr needs --bmc-events-publish-url: the URL by which BMCs reach it, such as https://ironflow.example:8092")
 	case err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return errors.New("--bmc-events-publish-url must be https://HOST[:PORT], without credentials and query: BMCs send no events in the clear")
-	case e.every < leastEvery:
-		return fmt.Errorf("--bmc-events-every %s: want at least %s, BMCs bear no more", e.every, leastEvery)
-	case e.healthEvery < 0:
-		return fmt.Errorf("--bmc-events-health-every %s: want 0 or more", e.healthEvery)
-	case !ownFiles && (e.certDir == "" || e.keyFile == ""):
+	case e.Every.Duration < leastEvery:
+		return fmt.Errorf("--bmc-events-every %s: want at least %s, BMCs bear no more", e.Every.Duration, leastEvery)
+	case e.HealthEvery.Duration < 0:
+		return fmt.Errorf("--bmc-events-health-every %s: want 0 or more", e.HealthEvery.Duration)
+	case !ownFiles && (e.CertDir == "" || e.KeyFile == ""):
 		return errors.New("--bmc-events-addr needs --bmc-events-cert-dir and --bmc-events-key-file here, where there is no data folder to make them in")
 	}
 	return nil
 }
 
 // keys are those of hosts' addresses: from the given file, or one that is made once.
-func (e *eventSettings) keys(dataDir string) (events.Keys, error) {
-	read, file, flag := os.ReadFile, e.keyFile, "--bmc-events-key-file"
+func (e eventSettings) keys(dataDir string) (events.Keys, error) {
+	read, file, flag := os.ReadFile, e.KeyFile, "--bmc-events-key-file"
 	if file == "" {
 		read, file, flag = auth.LoadSecret, filepath.Join(dataDir, "events.key"), "the key of BMC events"
 	}
@@ -96,10 +74,10 @@ func (e *eventSettings) keys(dataDir string) (events.Keys, error) {
 }
 
 // tls is the listener's: the given certificate, or our own.
-func (e *eventSettings) tls(own pki.Files, s tlsSettings) (*tls.Config, error) {
+func (e eventSettings) tls(own pki.Files, s tlsSettings) (*tls.Config, error) {
 	files := own
-	if e.certDir != "" {
-		files = pki.Files{Cert: filepath.Join(e.certDir, "tls.crt"), Key: filepath.Join(e.certDir, "tls.key")}
+	if e.CertDir != "" {
+		files = pki.Files{Cert: filepath.Join(e.CertDir, "tls.crt"), Key: filepath.Join(e.CertDir, "tls.key")}
 	}
 	config, err := serverTLS(files, s)
 	if err != nil {
@@ -111,15 +89,15 @@ func (e *eventSettings) tls(own pki.Files, s tlsSettings) (*tls.Config, error) {
 // makeEvents registers the controller of subscriptions and, on every replica, the
 // receiver; nil where BMCs push nothing.
 func (p *program) makeEvents(options bmc.Options, asking client.Options) (*bmcevents.Ears, error) {
-	e := &p.settings.bmcs.events
-	if !e.on() {
+	e := eventSettings(p.settings.BMCEvents)
+	if e.Address == "" {
 		return nil, nil
 	}
-	keys, err := e.keys(p.settings.dataDir)
+	keys, err := e.keys(p.settings.Store.DataDir)
 	if err != nil {
 		return nil, err
 	}
-	config, err := e.tls(p.cert, p.settings.tls)
+	config, err := e.tls(p.cert, tlsSettings(p.settings.TLS))
 	if err != nil {
 		return nil, err
 	}
@@ -127,15 +105,15 @@ func (p *program) makeEvents(options bmc.Options, asking client.Options) (*bmcev
 	parting, apart := client.NewPool(asking), options
 	apart.BMCs = bmcrotation.Guard{Pool: parting, Reader: p.manager.GetClient()}
 	ears, err := bmcevents.Setup(p.manager, bmcevents.Options{
-		Keys: keys, URL: e.url, Connect: bmc.Connect(p.manager, options), Parting: bmc.Connect(p.manager, apart), Parted: parting.Drop,
-		Every: e.every, Metrics: metrics.Registry, Now: options.Now,
+		Keys: keys, URL: e.PublishURL, Connect: bmc.Connect(p.manager, options), Parting: bmc.Connect(p.manager, apart), Parted: parting.Drop,
+		Every: e.Every.Duration, Metrics: metrics.Registry, Now: options.Now,
 	})
 	if err != nil {
 		return nil, err
 	}
 	opened := &door{}
 	open := func(ctx context.Context) (net.Listener, error) {
-		l, err := listen(ctx, e.addr)
+		l, err := listen(ctx, e.Address)
 		opened.opened.Store(err == nil)
 		return l, err
 	}

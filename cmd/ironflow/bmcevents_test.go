@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/spf13/pflag"
 
+	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/hub/pki"
 )
 
@@ -39,9 +40,9 @@ func TestEventSettings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			var s settings
+			var s configuration
 			flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-			bind(flags, s.table())
+			settings.Bind(flags, s.table())
 			g.Expect(flags.Parse(append(c.args, "--ironic-endpoint=https://ironic.example:6385", "--base-image=x"))).To(Succeed())
 			check := s.complete
 			if c.alone {
@@ -61,7 +62,7 @@ func TestEventSettings(t *testing.T) {
 // from that is in test/bmcevents.
 func TestNothingListensByDefault(t *testing.T) {
 	s := defaults(t.TempDir())
-	NewWithT(t).Expect(s.bmcs.events.on()).To(BeFalse())
+	NewWithT(t).Expect(s.BMCEvents.Address).To(BeEmpty())
 }
 
 // TestKeysOfEvents: addresses stay the same over restarts, and are those of the file
@@ -80,14 +81,14 @@ func TestKeysOfEvents(t *testing.T) {
 
 	file := filepath.Join(dir, "shared")
 	g.Expect(os.WriteFile(file, []byte(strings.Repeat("x", 32)), 0o600)).To(Succeed())
-	shared, err := (&eventSettings{keyFile: file}).keys("")
+	shared, err := (&eventSettings{KeyFile: file}).keys("")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(shared.Of("uid", 0).Part).NotTo(Equal(made.Of("uid", 0).Part))
 
 	g.Expect(os.WriteFile(file, []byte("hunter2"), 0o600)).To(Succeed())
-	_, err = (&eventSettings{keyFile: file}).keys("")
+	_, err = (&eventSettings{KeyFile: file}).keys("")
 	g.Expect(err).To(MatchError(And(ContainSubstring("--bmc-events-key-file "+file), ContainSubstring("at least 32 random ones"), Not(ContainSubstring("hunter2")))))
-	_, err = (&eventSettings{keyFile: filepath.Join(dir, "none")}).keys(dir)
+	_, err = (&eventSettings{KeyFile: filepath.Join(dir, "none")}).keys(dir)
 	g.Expect(err).To(MatchError(ContainSubstring("--bmc-events-key-file")), "a file that was named is not made")
 }
 
@@ -99,6 +100,6 @@ func TestCertificateOfEvents(t *testing.T) {
 	config, err := new(eventSettings).tls(own, tlsSettings{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(config.GetCertificate(nil)).NotTo(BeNil())
-	_, err = (&eventSettings{certDir: t.TempDir()}).tls(own, tlsSettings{})
+	_, err = (&eventSettings{CertDir: t.TempDir()}).tls(own, tlsSettings{})
 	g.Expect(err).To(MatchError(And(ContainSubstring("receiver of BMC events"), ContainSubstring("tls.crt"))))
 }

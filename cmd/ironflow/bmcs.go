@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -23,40 +22,17 @@ import (
 	"github.com/ironflow/ironflow/controllers/host"
 )
 
-// bmcSettings tell whether and how BMCs are asked by this program itself.
-type bmcSettings struct {
-	on bool
-	// caFile and quirksFile may be empty.
-	caFile, quirksFile string
-	// imageSizes has web servers asked how large images are.
-	imageSizes bool
-	// healthEvery is the time between two readings of a host's parts; 0 for never.
-	healthEvery time.Duration
-	events      eventSettings
-	rotation    rotationSettings
-}
-
-func (b *bmcSettings) settings() []setting {
-	return slices.Concat([]setting{
-		{"bmc", "IRONFLOW_BMC", "false", "ask BMCs over Redfish what they are and can do (kind BMC), and check what hosts ask for against that before their machines are started", boolean(&b.on)},
-		{"bmc-ca", "IRONFLOW_BMC_CA_FILE", "", "file with the certificate authorities that BMCs are trusted by; empty for the system's; a host with disableCertificateVerification trusts any certificate", text(&b.caFile)},
-		{"bmc-quirks", "IRONFLOW_BMC_QUIRKS_FILE", "", "YAML file with a site's own rows of the table of quirks, such as a mounted ConfigMap, read again when it changes; see docs/quirks.md", text(&b.quirksFile)},
-		{"bmc-image-sizes", "IRONFLOW_BMC_IMAGE_SIZES", "true", "ask the web servers of live ISOs and firmware images how large these are, where a BMC is known to take images only up to a size; see docs/preflight.md", boolean(&b.imageSizes)},
-		{"bmc-health-every", "IRONFLOW_BMC_HEALTH_EVERY", "15m0s", "time between two readings of a machine's health, each of at most 12 requests to its BMC; 0 for never", duration(&b.healthEvery)},
-	}, b.events.settings(), b.rotation.settings())
-}
-
 // makeBMCs registers the controllers of BMCs, and tells the host controller of them.
 func (p *program) makeBMCs(hosts *host.Options) error {
-	b := p.settings.bmcs
+	b := p.settings.BMC
 	var ca []byte
-	if b.caFile != "" {
+	if b.CAFile != "" {
 		var err error
-		if ca, err = os.ReadFile(b.caFile); err != nil {
+		if ca, err = os.ReadFile(b.CAFile); err != nil {
 			return fmt.Errorf("--bmc-ca: %w", err)
 		}
 	}
-	table := &site.File{Path: b.quirksFile}
+	table := &site.File{Path: b.QuirksFile}
 	if _, err := table.Table(); err != nil {
 		return fmt.Errorf("--bmc-quirks: %w", err)
 	}
@@ -78,7 +54,7 @@ func (p *program) makeBMCs(hosts *host.Options) error {
 			})
 		},
 	}
-	if b.imageSizes {
+	if b.ImageSizes {
 		book := images.NewBook(images.Client(), time.Now)
 		if err := p.manager.Add(book); err != nil {
 			return err
@@ -90,12 +66,12 @@ func (p *program) makeBMCs(hosts *host.Options) error {
 	if err != nil {
 		return err
 	}
-	health := bmchealth.Options{Connect: bmc.Connect(p.manager, options), Interval: b.healthEvery, Now: options.Now}
+	health := bmchealth.Options{Connect: bmc.Connect(p.manager, options), Interval: b.HealthEvery.Duration, Now: options.Now}
 	if ears != nil {
-		hosts.Events, health.Events, health.WithEvents = ears, ears, b.events.healthEvery
+		hosts.Events, health.Events, health.WithEvents = ears, ears, p.settings.BMCEvents.HealthEvery.Duration
 	}
 	err = errors.Join(p.manager.Add(closing(pool)), bmc.Setup(p.manager, options), p.makeRotations(pool, ca))
-	if b.healthEvery > 0 {
+	if b.HealthEvery.Duration > 0 {
 		err = errors.Join(err, bmchealth.Setup(p.manager, health))
 	}
 	return err

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/ironflow/ironflow/api/commands/settings"
+	"github.com/ironflow/ironflow/api/config/topics"
 	"github.com/ironflow/ironflow/controllers/selfcheck"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -36,7 +38,7 @@ type checkOptions struct {
 
 // newCheckCommand looks at what is around Ironflow.
 func newCheckCommand() *cobra.Command {
-	var s settings
+	var s configuration
 	var o checkOptions
 	cmd := &cobra.Command{
 		Use:   "check",
@@ -45,7 +47,7 @@ func newCheckCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return runCheck(cmd.Context(), s, o, cmd.OutOrStdout()) },
 	}
-	addSettings(cmd, slices.Concat(s.table(), s.liveImages()))
+	s.addSettings(cmd, topics.All(&s.IronflowConfiguration))
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
 	cmd.Flags().StringVar(&o.skip, "skip", "", "comma-separated names of checks that are left out, such as reachable")
 	cmd.Flags().BoolVar(&o.controllers, "controllers", false, "look at what `ironflow controllers` needs, which has no hub and no image server")
@@ -54,7 +56,7 @@ func newCheckCommand() *cobra.Command {
 }
 
 // runCheck asks all checks and prints what they found.
-func runCheck(ctx context.Context, s settings, o checkOptions, out io.Writer) error {
+func runCheck(ctx context.Context, s configuration, o checkOptions, out io.Writer) error {
 	if o.output != "text" && o.output != "json" {
 		return fmt.Errorf("--output %q is neither text nor json", o.output)
 	}
@@ -62,7 +64,7 @@ func runCheck(ctx context.Context, s settings, o checkOptions, out io.Writer) er
 	defer cancel()
 	ctrl.SetLogger(logr.Discard())
 	checks := s.allChecks(ctx, !o.controllers)
-	skipped := listOf(o.skip)
+	skipped := settings.Split(o.skip)
 	for _, name := range skipped {
 		if !slices.ContainsFunc(checks, func(c selfcheck.Check) bool { return c.Name == name }) {
 			return fmt.Errorf("--skip: there is no check %q", name)
@@ -84,7 +86,7 @@ func runCheck(ctx context.Context, s settings, o checkOptions, out io.Writer) er
 }
 
 // allChecks are all that can be asked from outside of the running program.
-func (s *settings) allChecks(ctx context.Context, hub bool) []selfcheck.Check {
+func (s *configuration) allChecks(ctx context.Context, hub bool) []selfcheck.Check {
 	complete := s.complete
 	if !hub {
 		complete = s.completeControllers
@@ -96,7 +98,7 @@ func (s *settings) allChecks(ctx context.Context, hub bool) []selfcheck.Check {
 		checks = append(checks, selfcheck.Say("settings", selfcheck.OK, "nothing in them contradicts anything else", ""))
 	}
 	checks = append(checks, s.clusterChecks(hub)...)
-	if s.ironic.endpoint != "" || s.ironic.endpoints != "" {
+	if s.Ironic.Endpoint != "" || s.Ironic.EndpointsFile != "" {
 		checks = append(checks, s.ironicCheck(ctx))
 	}
 	checks = append(checks, s.certificateCheck())
@@ -105,17 +107,17 @@ func (s *settings) allChecks(ctx context.Context, hub bool) []selfcheck.Check {
 	}
 	published := s.published()
 	return append(checks,
-		selfcheck.DataFolder(s.dataDir),
+		selfcheck.DataFolder(s.Store.DataDir),
 		selfcheck.Media(func(ctx context.Context) (selfcheck.BaseImages, error) { return s.lookAtMedia(ctx) }),
-		selfcheck.AgentImage(s.ipa.agentImage),
+		selfcheck.AgentImage(s.LiveSystem.IronicAgentImage),
 		selfcheck.Loopback(published),
 		selfcheck.Answers(published),
 	)
 }
 
 // clusterChecks ask the API server.
-func (s *settings) clusterChecks(hub bool) []selfcheck.Check {
-	config, err := clusterConfig(s.kubeconfig)
+func (s *configuration) clusterChecks(hub bool) []selfcheck.Check {
+	config, err := clusterConfig(s.Kubernetes.Kubeconfig)
 	if err != nil {
 		return []selfcheck.Check{selfcheck.Say("kubernetes", selfcheck.Error, "no cluster to talk to: "+err.Error(), "set --kubeconfig or KUBECONFIG")}
 	}
@@ -128,8 +130,8 @@ func (s *settings) clusterChecks(hub bool) []selfcheck.Check {
 }
 
 // ironicCheck asks each Ironic by a gateway of its own.
-func (s *settings) ironicCheck(ctx context.Context) selfcheck.Check {
-	configs, err := s.ironic.configs()
+func (s *configuration) ironicCheck(ctx context.Context) selfcheck.Check {
+	configs, err := ironicConfigs(s.Ironic)
 	var list []selfcheck.Ironic
 	for _, c := range configs {
 		gateway, problem := ironic.New(ctx, c)
@@ -144,6 +146,6 @@ func (s *settings) ironicCheck(ctx context.Context) selfcheck.Check {
 }
 
 // features are what runs here.
-func (s *settings) features(hub bool) selfcheck.Features {
-	return selfcheck.Features{Hub: hub, BMCs: s.bmcs.on, Claims: s.hosts.claims}
+func (s *configuration) features(hub bool) selfcheck.Features {
+	return selfcheck.Features{Hub: hub, BMCs: s.BMC.Enabled, Claims: s.Hosts.HostClaims}
 }

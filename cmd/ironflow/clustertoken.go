@@ -6,10 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/hub/auth"
 )
 
@@ -18,7 +18,7 @@ const keyFile = "agent.key"
 
 // newClusterTokenCommand is for who puts ironflow-cluster into a cluster by hand.
 func newClusterTokenCommand() *cobra.Command {
-	var s settings
+	var s configuration
 	cmd := &cobra.Command{
 		Use:   "cluster-token CLUSTER_ID",
 		Short: "Print the token by which ironflow-cluster reports of one cluster",
@@ -27,7 +27,7 @@ reads and reports of this cluster, and neither credentials nor Ignition. It is a
 The key is read from the data folder; the hub may go on working.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			token, err := clusterToken(s.dataDir, args[0])
+			token, err := clusterToken(s.Store.DataDir, args[0])
 			if err != nil {
 				return fmt.Errorf("cluster-token: %w", err)
 			}
@@ -35,7 +35,7 @@ The key is read from the data folder; the hub may go on working.`,
 			return err
 		},
 	}
-	addSettings(cmd, slices.DeleteFunc(s.table(), func(row setting) bool { return row.flag != "data-dir" }))
+	s.addSettings(cmd, settings.Only(s.table(), "data-dir"))
 	return cmd
 }
 

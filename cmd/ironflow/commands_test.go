@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/spf13/cobra"
 
+	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/version"
 	"github.com/ironflow/ironflow/test/pages"
 )
@@ -34,8 +35,8 @@ func TestEveryPartIsACommand(t *testing.T) {
 		g := NewWithT(t)
 		c, _, err := newCommand().Find([]string{p.use})
 		g.Expect(err).NotTo(HaveOccurred())
-		for _, flag := range p.flags {
-			g.Expect(c.Flags().Lookup(flag)).NotTo(BeNil(), "ironflow %s --%s", p.use, flag)
+		for _, row := range settings.Rows(p.flags(new(configuration))) {
+			g.Expect(c.Flags().Lookup(row.Flag)).NotTo(BeNil(), "ironflow %s --%s", p.use, row.Flag)
 		}
 	}
 }

@@ -17,12 +17,12 @@ func (p *program) makeControllers(context.Context) error {
 		func() error {
 			return p.makeHosts(host.Options{
 				Progress: source, ProgressChanged: source.Changed, Reads: p.images,
-				Settings: p.settings.hosts.decisions(true),
+				Settings: p.settings.decisions(true),
 			})
 		},
 		p.makeImages,
 		func() error {
-			return link.Setup(p.manager, p.hub.core, link.Options{Pause: p.settings.work.pauseInstalled})
+			return link.Setup(p.manager, p.hub.core, link.Options{Pause: p.settings.HubInstallation.PauseProvisionedHosts})
 		},
 		func() error { return p.hub.setup(p.manager) },
 		func() error { return p.manager.Add(source) },

@@ -22,7 +22,7 @@ func TestReplicasShareTheDatabase(t *testing.T) {
 	const id = "11111111-1111-4111-8111-111111111111"
 	replica := func() *hubParts {
 		s := defaults(t.TempDir())
-		s.database, s.databasePasswordFile = db.URL, db.PasswordFile
+		s.Store.Database, s.Store.DatabasePasswordFile = db.URL, db.PasswordFile
 		h, err := newHub(t.Context(), s, pki.Files{}, nil, nil, slog.New(slog.DiscardHandler))
 		g.Expect(err).NotTo(HaveOccurred())
 		t.Cleanup(func() { _, _ = h.store.Close(), h.files.Close() })
@@ -41,7 +41,7 @@ func TestReplicasShareTheDatabase(t *testing.T) {
 func TestPartsShareTheFile(t *testing.T) {
 	g := NewWithT(t)
 	s := defaults(t.TempDir())
-	s.hubAuth = "token"
+	s.Hub.Auth = "token"
 	open := func(use string) (*hubParts, error) {
 		records, err := parts[slices.IndexFunc(parts, func(p part) bool { return p.use == use })].records(t.Context(), s)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/yaml"
 
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -93,24 +94,24 @@ func (e endpointFile) config(dir string) ironic.Config {
 	return c
 }
 
-// configs are how each Ironic is reached.
-func (s ironicSettings) configs() ([]ironic.Config, error) {
+// ironicConfigs are how each Ironic is reached.
+func ironicConfigs(s v1alpha1.Ironic) ([]ironic.Config, error) {
 	configs := []ironic.Config{ironicConfig(s)}
-	if s.endpoints != "" {
+	if s.EndpointsFile != "" {
 		var err error
-		if configs, err = readEndpoints(s.endpoints); err != nil {
+		if configs, err = readEndpoints(s.EndpointsFile); err != nil {
 			return nil, err
 		}
 	}
 	for i := range configs {
-		configs[i].Timeout = s.timeout
+		configs[i].Timeout = s.Timeout.Duration
 	}
 	return configs, nil
 }
 
 // makeIronics builds the gateways and their watches, which the manager runs.
 func (p *program) makeIronics(ctx context.Context) error {
-	configs, err := p.settings.ironic.configs()
+	configs, err := ironicConfigs(p.settings.Ironic)
 	if err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func (p *program) makeIronics(ctx context.Context) error {
 			return err
 		}
 		log := p.log.WithName("node-watch").WithValues("ironic", gateway.Name())
-		if _, err := p.ironics.Add(gateway, ironic.WatchOptions{Log: log, HeartbeatTimeout: p.settings.ironic.heartbeats}); err != nil {
+		if _, err := p.ironics.Add(gateway, ironic.WatchOptions{Log: log, HeartbeatTimeout: p.settings.Ironic.HeartbeatTimeout.Duration}); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/test/s3server"
 )
@@ -18,7 +19,7 @@ import (
 func TestReplicasShareTheFiles(t *testing.T) {
 	server := s3server.New(t)
 	files := fileSettings{
-		address: "s3://" + s3server.Bucket + "/hub", endpoint: server.URL, ca: server.CAFile, credentials: server.CredentialsFile,
+		Address: "s3://" + s3server.Bucket + "/hub", Endpoint: server.URL, CAFile: server.CAFile, CredentialsFile: server.CredentialsFile,
 	}
 	one, other := hubWith(t, t.TempDir(), files), hubWith(t, t.TempDir(), files)
 	keepAndFind(t, one, other)
@@ -32,7 +33,7 @@ func TestFilesAreBelowTheDataFolder(t *testing.T) {
 	keepAndFind(t, one, one)
 	g.Expect(filepath.Join(data, "logs", "logs", "hosts", "a.tar.gz")).To(BeARegularFile())
 	g.Expect(errors.Join(one.files.Close(), one.store.Close())).To(Succeed())
-	keepAndFind(t, hubWith(t, data, fileSettings{}), hubWith(t, "", fileSettings{address: filepath.Join(data, "logs")}))
+	keepAndFind(t, hubWith(t, data, fileSettings{}), hubWith(t, "", fileSettings{Address: filepath.Join(data, "logs")}))
 }
 
 func hubWith(t *testing.T, data string, files fileSettings) *hubParts {
@@ -41,7 +42,7 @@ func hubWith(t *testing.T, data string, files fileSettings) *hubParts {
 		data = t.TempDir()
 	}
 	s := defaults(data)
-	s.files = files
+	s.Files = v1alpha1.Files(files)
 	h, err := newHub(t.Context(), s, pki.Files{}, nil, nil, slog.New(slog.DiscardHandler))
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _, _ = h.store.Close(), h.files.Close() })

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -147,11 +148,13 @@ func (w *fleet) start() {
 	dir := w.t.TempDir()
 	iso := filepath.Join(dir, "live.x86_64.iso")
 	w.Expect(media.WriteFile(iso, media.Options{RootfsBytes: 1 << 20})).To(Succeed())
-	s := settings{
-		oneOfMany: true, kubeconfig: w.kubeconfig(), dataDir: filepath.Join(dir, "data"), logLevel: "error", work: defaults(dir).work,
-		metricsAddr: "0", healthAddr: "0", pprofAddr: "0", hubAddr: "127.0.0.1:0", imagesAddr: "127.0.0.1:0", imagesTLS: "0", hubAuth: "token", baseImage: iso,
-	}
-	s.ironic.endpoint, s.ironic.timeout = w.url, 10*time.Second
+	var s configuration
+	s.oneOfMany, s.Kubernetes.Kubeconfig, s.Store.DataDir = true, w.kubeconfig(), filepath.Join(dir, "data")
+	s.HubInstallation, s.HubLimits = defaults(dir).HubInstallation, defaults(dir).HubLimits
+	s.Monitoring = v1alpha1.Monitoring{LogLevel: "error", MetricsAddress: "0", HealthAddress: "0", ProfilerAddress: "0"}
+	s.Hub = v1alpha1.Hub{Address: "127.0.0.1:0", Auth: "token"}
+	s.Images = v1alpha1.Images{Address: "127.0.0.1:0", TLSAddress: "0", BaseImage: iso}
+	s.Ironic.Endpoint, s.Ironic.Timeout.Duration = w.url, 10*time.Second
 	w.Expect(s.complete()).To(Succeed())
 	ctx, stop := context.WithCancel(w.t.Context())
 	done := make(chan error, 1)

@@ -20,7 +20,7 @@ import (
 
 // newControllersCommand runs the controllers of BareMetalHosts alone.
 func newControllersCommand() *cobra.Command {
-	var s settings
+	var s configuration
 	cmd := &cobra.Command{
 		Use:   "controllers",
 		Short: "Run the BareMetalHost controllers alone, without hub and image server, in the place of baremetal-operator",
@@ -32,13 +32,13 @@ func newControllersCommand() *cobra.Command {
 			return runControllers(cmd.Context(), s)
 		},
 	}
-	addSettings(cmd, s.controllersTable())
+	s.addSettings(cmd, s.controllersTable())
 	return cmd
 }
 
 // runControllers wires the controllers and runs them until ctx ends.
-func runControllers(ctx context.Context, s settings) error {
-	p := &program{settings: s, log: newLogger(s.logLevel)}
+func runControllers(ctx context.Context, s configuration) error {
+	p := &program{settings: s, log: newLogger(s.Monitoring.LogLevel)}
 	ctrl.SetLogger(p.log)
 	p.log.Info("ironflow controllers", "version", version.Release())
 	for _, step := range []func(context.Context) error{p.handOver, p.makeManager, p.makeIronics, p.makeHostControllers, func(context.Context) error { return p.tellSurroundings("controllers", false) }} {
@@ -51,7 +51,7 @@ func runControllers(ctx context.Context, s settings) error {
 
 // makeHostControllers registers the controllers that need nothing but Ironic.
 func (p *program) makeHostControllers(context.Context) error {
-	return p.makeHosts(host.Options{Settings: p.settings.hosts.decisions(p.settings.hosts.buildImages)})
+	return p.makeHosts(host.Options{Settings: p.settings.decisions(p.settings.DeployImages.BuildPreprovisioningImages)})
 }
 
 // makeHosts registers the host controller, and those of the kinds that go with a host.
@@ -64,9 +64,9 @@ func (p *program) makeHosts(o host.Options) error {
 	if err != nil {
 		return err
 	}
-	o.Ironics, o.Limits, o.Media, o.Firmware = p.ironics, p.settings.hosts.limits, gate, keeper
-	o.Metrics, o.HostSeries, o.Concurrency = metrics.Registry, p.settings.hosts.series, p.settings.hosts.concurrency
-	if p.settings.bmcs.on {
+	o.Ironics, o.Limits, o.Media, o.Firmware = p.ironics, p.settings.limits(), gate, keeper
+	o.Metrics, o.HostSeries, o.Concurrency = metrics.Registry, p.settings.Hosts.MetricSeries, p.settings.Hosts.Concurrency
+	if p.settings.BMC.Enabled {
 		if err := p.makeBMCs(&o); err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (p *program) makeKinds() (*media.Gate, error) {
 		media.Setup(p.manager, func(h *metal3.BareMetalHost) (media.Gateway, error) { return p.ironicOf(h) }, gate),
 		subscription.Setup(p.manager, func(h *metal3.BareMetalHost) (subscription.Gateway, error) { return p.ironicOf(h) }),
 	)
-	if p.settings.hosts.claims {
+	if p.settings.Hosts.HostClaims {
 		err = errors.Join(err, claim.Setup(p.manager))
 	}
 	return gate, err

@@ -7,65 +7,71 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironflow/ironflow/controllers/host/capacity"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 )
 
 // decisions are the settings that decisions about hosts depend on, with or without
 // a live image per host.
-func (h hostSettings) decisions(buildImages bool) policy.Settings {
+func (s *configuration) decisions(buildImages bool) policy.Settings {
+	h, d := s.Hosts, s.DeployImages
 	return policy.Settings{
 		Settings: nodespec.Settings{
 			BuildImages: buildImages,
-			DeployISO:   h.iso, DeployKernel: h.kernel, DeployRamdisk: h.ramdisk, ByArchitecture: h.byArch,
-			DirectDeployPersistentBoot: h.directBoot, LiveISOPersistentBoot: h.liveISOBoot, ExternalURLv6: h.externalV6,
+			DeployISO:   d.ISOURL, DeployKernel: d.KernelURL, DeployRamdisk: d.RamdiskURL, ByArchitecture: s.byArch,
+			DirectDeployPersistentBoot: h.DirectDeployBootDevice, LiveISOPersistentBoot: h.LiveISOBootDevice, ExternalURLv6: s.Ironic.ExternalURLv6,
 		},
-		MaxAttempts: h.retries, NoProvisioningNetwork: h.noNetwork,
+		MaxAttempts: h.MaxProvisioningRetries, NoProvisioningNetwork: h.ProvisioningNetworkDisabled,
 	}
 }
 
+// limits are how many hosts may be worked on at once.
+func (s *configuration) limits() capacity.Limits {
+	h := s.Hosts
+	return capacity.Limits{Total: h.Limit, Network: h.LimitNetworkBoot, Ironic: h.LimitPerIronic, Domain: h.LimitPerFailureDomain}
+}
+
 // liveImagesForAll reports whether live images are named that no builder makes.
-func (h hostSettings) liveImagesForAll() bool {
-	return h.iso != "" || h.ramdisk != "" || len(h.byArch) > 0
+func (s *configuration) liveImagesForAll() bool {
+	return s.DeployImages.ISOURL != "" || s.DeployImages.RamdiskURL != "" || len(s.byArch) > 0
 }
 
 // bootDevices are Ironic's values of force_persistent_boot_device.
 var bootDevices = []string{"Default", "Always", "Never"}
 
 // completeHosts refuses what Ironic would refuse for every host.
-func (s *settings) completeHosts() error {
-	for flag, value := range map[string]string{"direct-deploy-boot-device": s.hosts.directBoot, "live-iso-boot-device": s.hosts.liveISOBoot} {
+func (s *configuration) completeHosts() error {
+	for flag, value := range map[string]string{"direct-deploy-boot-device": s.Hosts.DirectDeployBootDevice, "live-iso-boot-device": s.Hosts.LiveISOBootDevice} {
 		if value != "" && !slices.Contains(bootDevices, value) {
 			return fmt.Errorf("--%s %q is none of %s", flag, value, strings.Join(bootDevices, ", "))
 		}
 	}
-	if s.hosts.externalV6 == "" {
+	if s.Ironic.ExternalURLv6 == "" {
 		return nil
 	}
-	if u, err := url.Parse(s.hosts.externalV6); err != nil || u.Host == "" {
-		return fmt.Errorf("--ironic-external-url-v6 %q is not a URL such as http://[fd00::1]:6180", s.hosts.externalV6)
+	if u, err := url.Parse(s.Ironic.ExternalURLv6); err != nil || u.Host == "" {
+		return fmt.Errorf("--ironic-external-url-v6 %q is not a URL such as http://[fd00::1]:6180", s.Ironic.ExternalURLv6)
 	}
 	return nil
 }
 
 // completeLiveImages reads the addresses of live images of single architectures.
 // A kernel without a ramdisk boots nothing.
-func (s *settings) completeLiveImages() error {
-	h := &s.hosts
-	h.byArch = map[string]nodespec.LiveImageURLs{}
+func (s *configuration) completeLiveImages() error {
+	d := s.DeployImages
+	s.byArch = map[string]nodespec.LiveImageURLs{}
 	for _, part := range []struct {
-		flag, list, env string
-		put             func(*nodespec.LiveImageURLs, string)
+		flag, env string
+		list      []string
+		put       func(*nodespec.LiveImageURLs, string)
 	}{
-		{"deploy-iso-by-arch", h.isoByArch, "DEPLOY_ISO_URL_", func(u *nodespec.LiveImageURLs, url string) { u.ISO = url }},
-		{"deploy-kernel-by-arch", h.kernelByArch, "DEPLOY_KERNEL_URL_", func(u *nodespec.LiveImageURLs, url string) { u.Kernel = url }},
-		{"deploy-ramdisk-by-arch", h.ramdiskByArch, "DEPLOY_RAMDISK_URL_", func(u *nodespec.LiveImageURLs, url string) { u.Ramdisk = url }},
+		{"deploy-iso-by-arch", "DEPLOY_ISO_URL_", d.ISOByArch, func(u *nodespec.LiveImageURLs, url string) { u.ISO = url }},
+		{"deploy-kernel-by-arch", "DEPLOY_KERNEL_URL_", d.KernelByArch, func(u *nodespec.LiveImageURLs, url string) { u.Kernel = url }},
+		{"deploy-ramdisk-by-arch", "DEPLOY_RAMDISK_URL_", d.RamdiskByArch, func(u *nodespec.LiveImageURLs, url string) { u.Ramdisk = url }},
 	} {
 		urls := byEnvironment(part.env)
-		for entry := range strings.SplitSeq(part.list, ",") {
-			if entry = strings.TrimSpace(entry); entry == "" {
-				continue
-			}
+		for _, entry := range part.list {
 			architecture, address, found := strings.Cut(entry, ":")
 			if !found || !strings.Contains(address, "://") {
 				return fmt.Errorf("--%s: %q is not ARCHITECTURE:URL, such as aarch64:https://images.example/live.iso", part.flag, entry)
@@ -73,23 +79,24 @@ func (s *settings) completeLiveImages() error {
 			urls[architecture] = address
 		}
 		for architecture, address := range urls {
-			u := h.byArch[architecture]
+			u := s.byArch[architecture]
 			part.put(&u, address)
-			h.byArch[architecture] = u
+			s.byArch[architecture] = u
 		}
 	}
-	return h.completePairs()
+	return s.completePairs()
 }
 
 // completePairs refuses kernels and ramdisks that are alone, for all hosts or for
 // those of an architecture.
-func (h *hostSettings) completePairs() error {
+func (s *configuration) completePairs() error {
+	d := s.DeployImages
 	const together = "belong together: set both or neither"
-	if (h.kernel == "") != (h.ramdisk == "") {
+	if (d.KernelURL == "") != (d.RamdiskURL == "") {
 		return fmt.Errorf("--deploy-kernel-url and --deploy-ramdisk-url %s", together)
 	}
-	for architecture, u := range h.byArch {
-		if (u.Kernel == "") != (u.Ramdisk == "") && h.kernel == "" {
+	for architecture, u := range s.byArch {
+		if (u.Kernel == "") != (u.Ramdisk == "") && d.KernelURL == "" {
 			return fmt.Errorf("kernel and ramdisk of architecture %s %s", architecture, together)
 		}
 	}

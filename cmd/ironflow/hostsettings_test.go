@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 
@@ -59,9 +60,9 @@ func TestTheEnvironmentOfTheExistingOperator(t *testing.T) {
 			for key, value := range c.environment {
 				t.Setenv(key, value)
 			}
-			var s settings
+			var s configuration
 			flags := pflag.NewFlagSet("controllers", pflag.ContinueOnError)
-			bind(flags, s.controllersTable())
+			settings.Bind(flags, s.controllersTable())
 			g.Expect(flags.Parse(nil)).To(Succeed())
 			err := s.completeControllers()
 			if c.says != "" {
@@ -69,7 +70,7 @@ func TestTheEnvironmentOfTheExistingOperator(t *testing.T) {
 				return
 			}
 			g.Expect(err).NotTo(HaveOccurred())
-			got := s.hosts.decisions(false)
+			got := s.decisions(false)
 			if len(got.ByArchitecture) == 0 {
 				got.ByArchitecture = nil
 			}

@@ -56,7 +56,7 @@ type hubParts struct {
 	live *program
 }
 
-func newHub(ctx context.Context, s settings, cert pki.Files, urls imageURLs, metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
+func newHub(ctx context.Context, s configuration, cert pki.Files, urls imageURLs, metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
 	records, err := openStore(ctx, s)
 	if err != nil {
 		return nil, fmt.Errorf("the hub's store: %w", err)
@@ -65,31 +65,31 @@ func newHub(ctx context.Context, s settings, cert pki.Files, urls imageURLs, met
 }
 
 // newHubOver makes the hub over records that are open.
-func newHubOver(ctx context.Context, records store.Store, s settings, cert pki.Files, urls imageURLs, metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
-	h := &hubParts{cert: cert, tls: s.tls, log: log, store: records}
+func newHubOver(ctx context.Context, records store.Store, s configuration, cert pki.Files, urls imageURLs, metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
+	h := &hubParts{cert: cert, tls: tlsSettings(s.TLS), log: log, store: records}
 	var err error
 	if h.files, err = openFiles(ctx, s, log); err != nil {
 		return nil, fmt.Errorf("the hub's files: %w", err)
 	}
 	var key auth.Key
-	if s.hubAuth == "token" {
-		if key, err = auth.LoadKey(filepath.Join(s.dataDir, keyFile)); err != nil {
+	if s.Hub.Auth == "token" {
+		if key, err = auth.LoadKey(filepath.Join(s.Store.DataDir, keyFile)); err != nil {
 			return nil, err
 		}
 	}
 	options := service.Options{NodeZero: s.nodeZero.Host, Store: h.store, Files: h.files, TokenKey: key, Log: log, ImageURLs: urls}
-	if err := errors.Join(s.checks.apply(&options), s.work.apply(&options)); err != nil {
+	if err := errors.Join(hubChecks(s.HubValidations).apply(&options), s.work().apply(&options)); err != nil {
 		return nil, err
 	}
-	if h.ignition, err = s.work.ignition(); err != nil {
+	if h.ignition, err = s.work().ignition(); err != nil {
 		return nil, err
 	}
-	if options.Sources, err = s.work.sources(h.ignition, filepath.Join(s.dataDir, "openshift-install")); err != nil {
+	if options.Sources, err = s.work().sources(h.ignition, filepath.Join(s.Store.DataDir, "openshift-install")); err != nil {
 		return nil, err
 	}
-	options.Inside.URL, options.Inside.Key = s.hubURL, key
+	options.Inside.URL, options.Inside.Key = s.Hub.PublishURL, key
 	options.Inside.CA = func() (string, error) { return readExisting(cert.CA) }
-	if options.Keys, err = seal.Load(filepath.Join(s.dataDir, "cluster.key")); err != nil {
+	if options.Keys, err = seal.Load(filepath.Join(s.Store.DataDir, "cluster.key")); err != nil {
 		return nil, err
 	}
 	if h.core, err = service.New(options); err != nil {
@@ -97,10 +97,10 @@ func newHubOver(ctx context.Context, records store.Store, s settings, cert pki.F
 	}
 	h.live = &program{settings: s, cert: cert, hub: h}
 	api := rest.Options{
-		Hub: h.core, Auth: rest.Auth{None: s.hubAuth == "none", Key: key, Local: s.nodeZero.local}, Registerer: metrics, Log: log,
-		PublicURL: s.hubURL, LiveFiles: hubImages{h.live},
+		Hub: h.core, Auth: rest.Auth{None: s.Hub.Auth == "none", Key: key, Local: s.nodeZero.local}, Registerer: metrics, Log: log,
+		PublicURL: s.Hub.PublishURL, LiveFiles: hubImages{h.live},
 	}
-	if err := s.api.apply(ctx, s.kubeconfig, &api); err != nil {
+	if err := (hubAPI{s.Hub, s.HubReleases}).apply(ctx, s.Kubernetes.Kubeconfig, &api); err != nil {
 		return nil, err
 	}
 	h.releases, h.lookup = api.Releases, api.Lookup
@@ -109,19 +109,19 @@ func newHubOver(ctx context.Context, records store.Store, s settings, cert pki.F
 }
 
 // openStore opens the records: PostgreSQL where it is set, a file otherwise.
-func openStore(ctx context.Context, s settings) (store.Store, error) {
-	if s.database != "" {
-		return store.OpenPostgres(ctx, store.PostgresOptions{URL: s.database, PasswordFile: s.databasePasswordFile})
+func openStore(ctx context.Context, s configuration) (store.Store, error) {
+	if s.Store.Database != "" {
+		return store.OpenPostgres(ctx, store.PostgresOptions{URL: s.Store.Database, PasswordFile: s.Store.DatabasePasswordFile})
 	}
-	return store.OpenSQLite(ctx, filepath.Join(s.dataDir, databaseFile))
+	return store.OpenSQLite(ctx, filepath.Join(s.Store.DataDir, databaseFile))
 }
 
 // openStoreBeside opens the records for a program that works beside the hub.
-func openStoreBeside(ctx context.Context, s settings) (store.Store, error) {
-	if s.database != "" {
+func openStoreBeside(ctx context.Context, s configuration) (store.Store, error) {
+	if s.Store.Database != "" {
 		return openStore(ctx, s)
 	}
-	return store.OpenSQLiteBeside(ctx, filepath.Join(s.dataDir, databaseFile))
+	return store.OpenSQLiteBeside(ctx, filepath.Join(s.Store.DataDir, databaseFile))
 }
 
 // listeners are those at the address, with TLS, and at the plain one, where they are not empty.
@@ -210,8 +210,8 @@ func (h *hubParts) setup(mgr ctrl.Manager) error {
 		bases = h.live.images.changedForEnvs
 	}
 	return errors.Join(
-		infraenv.Setup(mgr, h.core, h.live.settings.hubURL, h.live.liveSystem, bases),
-		cluster.Setup(mgr, h.core, h.lookup, h.live.settings.hubURL),
+		infraenv.Setup(mgr, h.core, h.live.settings.Hub.PublishURL, h.live.liveSystem, bases),
+		cluster.Setup(mgr, h.core, h.lookup, h.live.settings.Hub.PublishURL),
 		agents.Setup(mgr, h.core),
 		agentlabels.Setup(mgr),
 	)

@@ -11,6 +11,7 @@ import (
 
 	clientrest "k8s.io/client-go/rest"
 
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/controllers/hubusers"
 	"github.com/ironflow/ironflow/hub/releases"
 	"github.com/ironflow/ironflow/hub/rest"
@@ -19,31 +20,12 @@ import (
 
 // hubAPI is what the hub's REST API offers, and to whom.
 type hubAPI struct {
-	// userTokenFile holds the token of users; releasesFile the releases that clusters can have.
-	userTokenFile, releasesFile string
-	// usersFile holds users with names, roles and tokens.
-	usersFile string
-	// reviewUsers asks the Kubernetes API of kubeconfig who other users are.
-	reviewUsers bool
-	// updateService knows the releases of the file's sources.
-	updateService string
-	// lookup finds out which release an image is that the file does not have.
-	lookup releaseLookup
-}
-
-// settings are those of the hub's REST API.
-func (a *hubAPI) settings() []setting {
-	return append([]setting{
-		{"hub-user-token-file", "IRONFLOW_HUB_USER_TOKEN_FILE", "", "file with the token that users of the hub's REST API send (Authorization: Bearer TOKEN), at least 16 characters; empty refuses them: Kubernetes is the users' API", text(&a.userTokenFile)},
-		{"hub-users-file", "IRONFLOW_HUB_USERS_FILE", "", "file with users of the hub's REST API, one a line as NAME,ROLE,TOKEN: admin, read-only-admin, or user, who has what it has made; read at the start; empty for none", text(&a.usersFile)},
-		{"hub-user-reviews", "IRONFLOW_HUB_USER_REVIEWS", "false", "take tokens of Kubernetes users, too: the API server says whose they are (TokenReview), and which role they have (SubjectAccessReview of get /ironflow/hub/roles/ROLE)", boolean(&a.reviewUsers)},
-		{"hub-releases-file", "IRONFLOW_HUB_RELEASES_FILE", "", "YAML or JSON file with release_images and release_sources, such as a mounted ConfigMap, read again when it changes; empty for no list of releases", text(&a.releasesFile)},
-		{"hub-update-service", "IRONFLOW_HUB_UPDATE_SERVICE", "", "URL of an update service, such as https://api.openshift.com/api/upgrades_info/v1/graph, that is asked for the releases of release_sources every 3 hours; empty for none, and the sources are only shown", text(&a.updateService)},
-	}, a.lookup.settings()...)
+	v1alpha1.Hub
+	v1alpha1.HubReleases
 }
 
 // apply reads the settings into the API's options.
-func (a *hubAPI) apply(ctx context.Context, kubeconfig string, o *rest.Options) error {
+func (a hubAPI) apply(ctx context.Context, kubeconfig string, o *rest.Options) error {
 	var err error
 	if o.Auth.UserToken, err = a.userToken(); err != nil {
 		return err
@@ -51,28 +33,28 @@ func (a *hubAPI) apply(ctx context.Context, kubeconfig string, o *rest.Options) 
 	if o.Auth.Users, err = a.users(kubeconfig); err != nil {
 		return err
 	}
-	if u, err := url.Parse(a.updateService); a.updateService != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
-		return fmt.Errorf("--hub-update-service %q is not a URL such as https://host/graph", a.updateService)
+	if u, err := url.Parse(a.UpdateService); a.UpdateService != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
+		return fmt.Errorf("--hub-update-service %q is not a URL such as https://host/graph", a.UpdateService)
 	}
-	o.Releases = &releases.File{Path: a.releasesFile, Service: releases.Service{URL: a.updateService}}
+	o.Releases = &releases.File{Path: a.File, Service: releases.Service{URL: a.UpdateService}}
 	if _, err := o.Releases.Catalog(); err != nil {
 		return fmt.Errorf("--hub-releases-file: %w", err)
 	}
-	o.Lookup, err = a.lookup.desk(ctx, o.Releases)
+	o.Lookup, err = releaseDesk(ctx, a.HubReleases, o.Releases)
 	return err
 }
 
 // users are those with names; nil for none.
-func (a *hubAPI) users(kubeconfig string) (users.Directory, error) {
+func (a hubAPI) users(kubeconfig string) (users.Directory, error) {
 	var all []users.Directory
-	if a.usersFile != "" {
-		list, err := users.Load(a.usersFile)
+	if a.UsersFile != "" {
+		list, err := users.Load(a.UsersFile)
 		if err != nil {
 			return nil, fmt.Errorf("--hub-users-file: %w", err)
 		}
 		all = append(all, list)
 	}
-	if a.reviewUsers {
+	if a.UserReviews {
 		access, err := clusterConfig(kubeconfig)
 		if err != nil {
 			return nil, fmt.Errorf("--hub-user-reviews: no cluster to ask: %w; set --kubeconfig or KUBECONFIG", err)
@@ -96,11 +78,11 @@ func (a *hubAPI) users(kubeconfig string) (users.Directory, error) {
 // shortestToken is how many characters keep a token from being guessed.
 const shortestToken = 16
 
-func (a *hubAPI) userToken() (string, error) {
-	if a.userTokenFile == "" {
+func (a hubAPI) userToken() (string, error) {
+	if a.UserTokenFile == "" {
 		return "", nil
 	}
-	raw, err := os.ReadFile(a.userTokenFile)
+	raw, err := os.ReadFile(a.UserTokenFile)
 	if err != nil {
 		return "", fmt.Errorf("--hub-user-token-file: %w", err)
 	}

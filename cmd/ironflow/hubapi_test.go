@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/hub/protocol"
 	"github.com/ironflow/ironflow/test/hub/contract"
@@ -25,7 +26,8 @@ func TestTheProgramServesEveryOperation(t *testing.T) {
 	g.Expect(os.WriteFile(token, []byte("a-token-of-a-user\n"), 0o600)).To(Succeed())
 	g.Expect(os.WriteFile(releases, []byte(`[{openshift_version: "4.20", version: 4.20.1, cpu_architecture: x86_64, url: "registry.example/release:4.20.1"}]`), 0o600)).To(Succeed())
 	s := defaults(dir)
-	s.hubAuth, s.hubURL, s.api = "token", "https://hub.example:8090", hubAPI{userTokenFile: token, releasesFile: releases}
+	s.Hub = v1alpha1.Hub{Auth: "token", PublishURL: "https://hub.example:8090", UserTokenFile: token}
+	s.HubReleases.File = releases
 	h, err := newHub(t.Context(), s, pki.Files{}, nil, nil, slog.New(slog.DiscardHandler))
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _, _ = h.store.Close(), h.files.Close() })
@@ -61,16 +63,16 @@ func TestSettingsOfTheAPIThatCannotWork(t *testing.T) {
 		api  hubAPI
 		want string
 	}{
-		"no token":        {hubAPI{userTokenFile: filepath.Join(dir, "none")}, "--hub-user-token-file"},
-		"a short token":   {hubAPI{userTokenFile: short}, "less than 16 characters"},
-		"no users":        {hubAPI{usersFile: filepath.Join(dir, "none")}, "--hub-users-file"},
-		"a broken user":   {hubAPI{usersFile: short}, "line 1: want NAME,ROLE,TOKEN"},
-		"no address":      {hubAPI{updateService: "somewhere"}, "--hub-update-service"},
-		"broken releases": {hubAPI{releasesFile: broken}, "--hub-releases-file"},
+		"no token":        {hubAPI{Hub: v1alpha1.Hub{UserTokenFile: filepath.Join(dir, "none")}}, "--hub-user-token-file"},
+		"a short token":   {hubAPI{Hub: v1alpha1.Hub{UserTokenFile: short}}, "less than 16 characters"},
+		"no users":        {hubAPI{Hub: v1alpha1.Hub{UsersFile: filepath.Join(dir, "none")}}, "--hub-users-file"},
+		"a broken user":   {hubAPI{Hub: v1alpha1.Hub{UsersFile: short}}, "line 1: want NAME,ROLE,TOKEN"},
+		"no address":      {hubAPI{HubReleases: v1alpha1.HubReleases{UpdateService: "somewhere"}}, "--hub-update-service"},
+		"broken releases": {hubAPI{HubReleases: v1alpha1.HubReleases{File: broken}}, "--hub-releases-file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := defaults(t.TempDir())
-			s.api = tc.api
+			s.Hub, s.HubReleases = tc.api.Hub, tc.api.HubReleases
 			_, err := newHub(t.Context(), s, pki.Files{}, nil, nil, slog.New(slog.DiscardHandler))
 			NewWithT(t).Expect(err).To(MatchError(And(ContainSubstring(tc.want), Not(ContainSubstring("secret")))))
 		})

@@ -12,6 +12,9 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/spf13/pflag"
 
+	"github.com/ironflow/ironflow/api/commands/settings"
+	"github.com/ironflow/ironflow/api/config/topics"
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/sources"
@@ -29,15 +32,11 @@ var notSettings = []string{
 // TestEveryOptionOfTheHubIsAFlag: with all flags given, no option is left at zero.
 func TestEveryOptionOfTheHubIsAFlag(t *testing.T) {
 	g := NewWithT(t)
-	var checks hubChecks
-	var work hubWork
-	var api hubAPI
+	var s configuration
 	flags := pflag.NewFlagSet("hub", pflag.ContinueOnError)
-	for _, table := range [][]setting{checks.settings(), work.settings(), api.settings()} {
-		bind(flags, table)
-		for _, row := range table {
-			g.Expect(parts[0].flags).To(ContainElement(row.flag), "ironflow %s, too", parts[0].use)
-		}
+	settings.Bind(flags, topics.OfHub(&s.IronflowConfiguration))
+	for _, row := range settings.Rows(topics.OfHub(&s.IronflowConfiguration)) {
+		g.Expect(settings.Only(parts[0].flags(&s), row.Flag)).NotTo(BeEmpty(), "ironflow %s --%s, too", parts[0].use, row.Flag)
 	}
 	given := map[string]string{
 		"hub-disabled-host-validations": "ntp-synced", "hub-disabled-cluster-validations": "ntp-server-configured", "hub-disabled-steps": "tang-connectivity-check",
@@ -52,10 +51,10 @@ func TestEveryOptionOfTheHubIsAFlag(t *testing.T) {
 		g.Expect(flags.Set(flag, value)).To(Succeed(), flag)
 	}
 	core, served := service.Options{}, rest.Options{Log: slog.New(slog.DiscardHandler)}
-	g.Expect(checks.apply(&core)).To(Succeed())
-	g.Expect(work.apply(&core)).To(Succeed())
-	g.Expect(api.apply(t.Context(), "", &served)).To(Succeed())
-	all, err := work.sources(nil, t.TempDir())
+	g.Expect(hubChecks(s.HubValidations).apply(&core)).To(Succeed())
+	g.Expect(s.work().apply(&core)).To(Succeed())
+	g.Expect(hubAPI{s.Hub, s.HubReleases}.apply(t.Context(), "", &served)).To(Succeed())
+	all, err := s.work().sources(nil, t.TempDir())
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(slices.Sorted(maps.Keys(all.All))).To(ConsistOf(sources.Names()))
 	var zero []string
@@ -87,14 +86,18 @@ func operatorsFile(t *testing.T) string {
 	return path
 }
 
+func operatorsOf(file string) hubWork {
+	return hubWork{HubInstallation: v1alpha1.HubInstallation{OperatorsFile: file}}
+}
+
 func TestOperatorsOfASite(t *testing.T) {
 	g := NewWithT(t)
 	core := service.Options{}
-	g.Expect((&hubWork{operators: operatorsFile(t)}).apply(&core)).To(Succeed())
+	g.Expect(operatorsOf(operatorsFile(t)).apply(&core)).To(Succeed())
 	g.Expect(core.Operators.Names()).To(ContainElements("own", "lso"))
-	g.Expect((&hubWork{operators: "/none/operators.yaml"}).apply(&core)).To(MatchError(ContainSubstring("--hub-operators-file: open /none/operators.yaml")))
+	g.Expect(operatorsOf("/none/operators.yaml").apply(&core)).To(MatchError(ContainSubstring("--hub-operators-file: open /none/operators.yaml")))
 }
 
 func TestAStepThatDoesNotExist(t *testing.T) {
-	NewWithT(t).Expect((&hubChecks{disabledSteps: "dance"}).apply(&service.Options{})).To(MatchError(ContainSubstring("--hub-disabled-steps")))
+	NewWithT(t).Expect(hubChecks{DisabledSteps: []string{"dance"}}.apply(&service.Options{})).To(MatchError(ContainSubstring("--hub-disabled-steps")))
 }

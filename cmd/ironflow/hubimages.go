@@ -22,7 +22,7 @@ import (
 type hubImages struct{ *program }
 
 // Open implements hubpaths.Hub.
-func (h hubImages) Open() bool { return h.settings.hubAuth == "none" }
+func (h hubImages) Open() bool { return h.settings.Hub.Auth == "none" }
 
 // Opens implements hubpaths.Hub.
 func (h hubImages) Opens(ctx context.Context, token string) (string, error) {
@@ -87,7 +87,7 @@ func (h hubImages) agentOf(ctx context.Context, infraEnv string) (ignition.Agent
 		return ignition.Agent{}, fmt.Errorf("token of infra-env %s: %w", infraEnv, err)
 	}
 	return ignition.Agent{
-		URL: h.settings.hubURL, InfraEnvID: infraEnv, Version: "ironflow/ironflow-agent:" + version.Release(),
-		Token: ignition.Secret(token), CA: ca, Image: h.settings.images.agent,
+		URL: h.settings.Hub.PublishURL, InfraEnvID: infraEnv, Version: "ironflow/ironflow-agent:" + version.Release(),
+		Token: ignition.Secret(token), CA: ca, Image: h.settings.LiveSystem.AgentImage,
 	}, nil
 }

@@ -22,7 +22,8 @@ func TestTheHubListens(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	hub := func() *hubParts {
 		dir := t.TempDir()
-		s := settings{dataDir: dir, hubAuth: "token", work: defaults(dir).work}
+		s := defaults(dir)
+		s.Hub.Auth = "token"
 		h, err := newHub(t.Context(), s, cert, nil, nil, slog.New(slog.DiscardHandler))
 		g.Expect(err).NotTo(HaveOccurred())
 		return h

@@ -17,9 +17,10 @@ import (
 
 func TestSettingsOfTheHubsWork(t *testing.T) {
 	g := NewWithT(t)
-	w := defaults(t.TempDir()).work
-	w.stages, w.soft = "Rebooting=1h, Applying olm manifests=0", true
-	w.images.Installer, w.logLimit = "registry.example/installer:1", 1
+	s := defaults(t.TempDir())
+	w := s.work()
+	w.StageTimeouts, w.SoftTimeouts = []string{"Rebooting=1h", "Applying olm manifests=0"}, true
+	w.InstallerImage, w.LogMiB = "registry.example/installer:1", 1
 	var o service.Options
 	g.Expect(w.apply(&o)).To(Succeed())
 	g.Expect(o.Timers).To(Equal(service.Timers{
@@ -30,7 +31,7 @@ func TestSettingsOfTheHubsWork(t *testing.T) {
 	}))
 	g.Expect(o.Images.Installer).To(Equal("registry.example/installer:1"))
 	g.Expect(o.MaxLogBytes).To(Equal(int64(1 << 20)))
-	w.ignitionDir = "/none"
+	w.IgnitionDir = "/none"
 	_, err := w.ignition()
 	g.Expect(err).To(MatchError(ContainSubstring("--hub-ignition-dir")))
 }
@@ -41,7 +42,7 @@ func TestIgnitionComesFromTheFolder(t *testing.T) {
 	dir := t.TempDir()
 	g.Expect(os.WriteFile(filepath.Join(dir, "master.ign"), []byte(`{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/etc/from-the-folder"}]}}`), 0o600)).To(Succeed())
 	s := defaults(t.TempDir())
-	s.work.ignitionDir = dir
+	s.HubInstallation.IgnitionDir = dir
 	h, err := newHub(t.Context(), s, pki.Files{}, nil, nil, slog.New(slog.DiscardHandler))
 	g.Expect(err).NotTo(HaveOccurred())
 	ran := make(chan error, 1)

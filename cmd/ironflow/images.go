@@ -57,7 +57,7 @@ type imageParts struct {
 	log      logr.Logger
 }
 
-func newImages(ctx context.Context, s settings, cert pki.Files, metrics prometheus.Registerer, log logr.Logger) (*imageParts, error) {
+func newImages(ctx context.Context, s configuration, cert pki.Files, metrics prometheus.Registerer, log logr.Logger) (*imageParts, error) {
 	registry, mirror, err := openMedia(ctx, s)
 	if err != nil {
 		return nil, err
@@ -66,23 +66,23 @@ func newImages(ctx context.Context, s settings, cert pki.Files, metrics promethe
 	if err != nil {
 		return nil, err
 	}
-	key, err := auth.LoadSecret(filepath.Join(s.dataDir, "image.key"))
+	key, err := auth.LoadSecret(filepath.Join(s.Store.DataDir, "image.key"))
 	if err != nil {
 		return nil, fmt.Errorf("image signing key: %w", err)
 	}
 	parts := &imageParts{media: registry, mirror: mirror, log: log, changed: make(chan struct{}, 1), changedForEnvs: make(chan struct{}, 1), settings: func() string { return "" }, leads: func() bool { return true }}
 	parts.store, err = images.NewStore(ctx, images.Options{
-		Media: registry, BaseURL: s.imagesURL, SigningKey: key, StateDir: filepath.Join(s.dataDir, "images"),
+		Media: registry, BaseURL: s.Images.PublishURL, SigningKey: key, StateDir: filepath.Join(s.Store.DataDir, "images"),
 		Programs: programs.ForArch, BootsDisk: func(key string) bool { return parts.hasSystem(ctx, key) },
 	})
 	if err != nil {
 		return nil, err
 	}
 	// The address opens every host's config, so it goes into a private file and not into the log.
-	if err := os.WriteFile(filepath.Join(s.dataDir, redirectFile), []byte(parts.store.RedirectURL()+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.Store.DataDir, redirectFile), []byte(parts.store.RedirectURL()+"\n"), 0o600); err != nil {
 		return nil, fmt.Errorf("keep the address for network boot: %w", err)
 	}
-	perAddress := s.images.perAddress
+	perAddress := s.Images.ConnectionsPerAddress
 	if perAddress == 0 {
 		perAddress = -1 // any number
 	}
@@ -157,11 +157,11 @@ func (p *imageParts) hasSystem(ctx context.Context, key string) bool {
 }
 
 // openMedia opens the folder of base images, and prepares its downloads.
-func openMedia(ctx context.Context, s settings) (*media.Registry, *media.Mirror, error) {
-	dir := s.baseImage
-	if s.images.list != "" {
+func openMedia(ctx context.Context, s configuration) (*media.Registry, *media.Mirror, error) {
+	dir := s.Images.BaseImage
+	if s.Images.BaseImageList != "" {
 		if dir == "" {
-			dir = filepath.Join(s.dataDir, "base")
+			dir = filepath.Join(s.Store.DataDir, "base")
 		}
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, nil, fmt.Errorf("folder of base images: %w; with a list, --base-image must be a folder", err)
@@ -171,23 +171,23 @@ func openMedia(ctx context.Context, s settings) (*media.Registry, *media.Mirror,
 	if err != nil {
 		return nil, nil, fmt.Errorf("base images: %w", err)
 	}
-	if s.images.list == "" {
+	if s.Images.BaseImageList == "" {
 		return registry, nil, nil
 	}
 	// A list that cannot be read is a mistake of the operator, to be seen at once.
-	if _, err := media.ReadList(s.images.list); err != nil {
+	if _, err := media.ReadList(s.Images.BaseImageList); err != nil {
 		return nil, nil, err
 	}
-	return registry, &media.Mirror{File: s.images.list, Dir: dir, Registry: registry}, nil
+	return registry, &media.Mirror{File: s.Images.BaseImageList, Dir: dir, Registry: registry}, nil
 }
 
 // noPrograms as a setting keeps the host programs out of the images.
 const noPrograms = "none"
 
 // newHostPrograms makes the archives of the host programs, nil for none.
-func newHostPrograms(s settings) (*hostprograms.Archives, error) {
-	dir := s.images.programs
-	if dir == noPrograms || s.images.agent != "" {
+func newHostPrograms(s configuration) (*hostprograms.Archives, error) {
+	dir := s.LiveSystem.HostPrograms
+	if dir == noPrograms || s.LiveSystem.AgentImage != "" {
 		return nil, nil
 	}
 	if dir == "" {
@@ -200,11 +200,11 @@ func newHostPrograms(s settings) (*hostprograms.Archives, error) {
 		}
 		dir = filepath.Dir(self)
 	}
-	archives, err := hostprograms.Open(dir, filepath.Join(s.dataDir, "programs"))
+	archives, err := hostprograms.Open(dir, filepath.Join(s.Store.DataDir, "programs"))
 	if err != nil {
 		return nil, err
 	}
-	if s.images.programs != "" && archives.Architectures() == 0 {
+	if s.LiveSystem.HostPrograms != "" && archives.Architectures() == 0 {
 		return nil, fmt.Errorf("--host-programs %s holds no programs: put ironflow-agent and ironflow-step there, or those of other machines into folders like aarch64", dir)
 	}
 	return archives, nil

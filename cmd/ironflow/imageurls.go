@@ -23,7 +23,7 @@ type imageURLs = func(env wire.InfraEnv, token string) (service.ImageURLs, error
 
 // imageURLs returns nil when it is not known where the image server is.
 func (p *program) imageURLs() imageURLs {
-	server := p.settings.imagesURL
+	server := p.settings.Images.PublishURL
 	if hostOf(server) == "" {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -35,9 +36,9 @@ func TestAddressesOfAnInfraEnvsImage(t *testing.T) {
 		})
 	}
 	g := NewWithT(t)
-	apart := &program{settings: settings{imagesURL: "http://192.0.2.1:8080"}}
+	apart := &program{settings: configured(func(c *v1alpha1.IronflowConfiguration) { c.Images.PublishURL = "http://192.0.2.1:8080" })}
 	urls, err := apart.imageURLs()(wire.InfraEnv{ID: id}, "")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(urls.ISO).To(HaveSuffix("/newest/x86_64/full.iso"), "a hub that runs apart knows no media")
-	g.Expect((&program{settings: settings{imagesURL: "http://"}}).imageURLs()).To(BeNil())
+	g.Expect((&program{settings: configured(func(c *v1alpha1.IronflowConfiguration) { c.Images.PublishURL = "http://" })}).imageURLs()).To(BeNil())
 }

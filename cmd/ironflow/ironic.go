@@ -4,29 +4,30 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/ironic"
 )
 
 // ironicConfig is how to reach Ironic. Files that do not exist leave their part of
 // the authentication out, as with baremetal-operator.
-func ironicConfig(s ironicSettings) ironic.Config {
+func ironicConfig(s v1alpha1.Ironic) ironic.Config {
 	c := ironic.Config{
-		URL:      s.endpoint,
-		CAFile:   existing(s.caFile),
-		CertFile: existing(s.certFile),
-		KeyFile:  existing(s.keyFile),
-		Insecure: s.insecure, SkipServerName: s.skipNames,
-		Timeout: s.timeout,
+		URL:      s.Endpoint,
+		CAFile:   existing(s.CAFile),
+		CertFile: existing(s.ClientCertFile),
+		KeyFile:  existing(s.ClientKeyFile),
+		Insecure: s.Insecure, SkipServerName: s.SkipNames,
+		Timeout: s.Timeout.Duration,
 	}
-	if k := s.keystone; k.url != "" {
+	if s.KeystoneURL != "" {
 		c.Auth.Keystone = &ironic.Keystone{
-			URL: k.url, Username: k.user, PasswordFile: filepath.Join(s.authRoot, "keystone", "password"),
-			UserDomain: k.domain, Project: k.project, System: k.project == "",
+			URL: s.KeystoneURL, Username: s.KeystoneUser, PasswordFile: filepath.Join(s.AuthRoot, "keystone", "password"),
+			UserDomain: s.KeystoneDomain, Project: s.KeystoneProject, System: s.KeystoneProject == "",
 		}
 		return c
 	}
-	user := existing(filepath.Join(s.authRoot, "ironic", "username"))
-	password := existing(filepath.Join(s.authRoot, "ironic", "password"))
+	user := existing(filepath.Join(s.AuthRoot, "ironic", "username"))
+	password := existing(filepath.Join(s.AuthRoot, "ironic", "password"))
 	if user != "" && password != "" {
 		c.Auth.Basic = &ironic.Basic{UsernameFile: user, PasswordFile: password}
 	}

@@ -7,13 +7,14 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/ironic"
 )
 
 func TestNamesOfTheCertificateCanBeSkipped(t *testing.T) {
 	g := NewWithT(t)
-	g.Expect(ironicConfig(ironicSettings{skipNames: true}).SkipServerName).To(BeTrue())
-	g.Expect(ironicConfig(ironicSettings{}).SkipServerName).To(BeFalse())
+	g.Expect(ironicConfig(v1alpha1.Ironic{SkipNames: true}).SkipServerName).To(BeTrue())
+	g.Expect(ironicConfig(v1alpha1.Ironic{}).SkipServerName).To(BeFalse())
 }
 
 func TestAuthenticationFollowsTheFolder(t *testing.T) {
@@ -28,18 +29,18 @@ func TestAuthenticationFollowsTheFolder(t *testing.T) {
 	}
 	both := with("ironic/username", "ironic/password")
 	for name, c := range map[string]struct {
-		settings ironicSettings
+		settings v1alpha1.Ironic
 		want     ironic.Auth
 	}{
-		"no files":      {ironicSettings{authRoot: with()}, ironic.Auth{}},
-		"only a user":   {ironicSettings{authRoot: with("ironic/username")}, ironic.Auth{}},
-		"user and more": {ironicSettings{authRoot: both}, ironic.Auth{Basic: &ironic.Basic{UsernameFile: both + "/ironic/username", PasswordFile: both + "/ironic/password"}}},
+		"no files":      {v1alpha1.Ironic{AuthRoot: with()}, ironic.Auth{}},
+		"only a user":   {v1alpha1.Ironic{AuthRoot: with("ironic/username")}, ironic.Auth{}},
+		"user and more": {v1alpha1.Ironic{AuthRoot: both}, ironic.Auth{Basic: &ironic.Basic{UsernameFile: both + "/ironic/username", PasswordFile: both + "/ironic/password"}}},
 		"Keystone, the whole system": {
-			ironicSettings{authRoot: both, keystone: keystoneSettings{url: "https://id.test/v3", user: "ironflow", domain: "Default"}},
+			v1alpha1.Ironic{AuthRoot: both, KeystoneURL: "https://id.test/v3", KeystoneUser: "ironflow", KeystoneDomain: "Default"},
 			ironic.Auth{Keystone: &ironic.Keystone{URL: "https://id.test/v3", Username: "ironflow", UserDomain: "Default", System: true, PasswordFile: both + "/keystone/password"}},
 		},
 		"Keystone, a project": {
-			ironicSettings{authRoot: both, keystone: keystoneSettings{url: "https://id.test/v3", user: "ironflow", domain: "Default", project: "service"}},
+			v1alpha1.Ironic{AuthRoot: both, KeystoneURL: "https://id.test/v3", KeystoneUser: "ironflow", KeystoneDomain: "Default", KeystoneProject: "service"},
 			ironic.Auth{Keystone: &ironic.Keystone{URL: "https://id.test/v3", Username: "ironflow", UserDomain: "Default", Project: "service", PasswordFile: both + "/keystone/password"}},
 		},
 	} {

@@ -15,7 +15,7 @@ import (
 // handOver waits until no other operator works on the hosts. While it waits,
 // nothing else runs but the probes: alive, not ready.
 func (p *program) handOver(ctx context.Context) error {
-	access, err := clusterConfig(p.settings.kubeconfig)
+	access, err := clusterConfig(p.settings.Kubernetes.Kubeconfig)
 	if err != nil {
 		return fmt.Errorf("no cluster to talk to: %w; set --kubeconfig or KUBECONFIG", err)
 	}
@@ -31,7 +31,7 @@ func (p *program) handOver(ctx context.Context) error {
 	if err != nil || holder == "" {
 		return err
 	}
-	stop, err := serveWaiting(ctx, p.settings.healthAddr, "waiting for baremetal-operator to stop: "+holder+" holds its lease")
+	stop, err := serveWaiting(ctx, p.settings.Monitoring.HealthAddress, "waiting for baremetal-operator to stop: "+holder+" holds its lease")
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/api/version"
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/image"
@@ -29,7 +30,7 @@ func (p *program) makeImages() error {
 	p.images.settings = p.liveSettings
 	return image.Setup(p.manager, image.Options{
 		Store: p.images.store, Architectures: p.images.architectures, IPA: p.ipaConfig, Agent: p.agentConfig, Base: p.baseConfig,
-		Live: p.liveSystem, VLANInterfaces: p.settings.live.vlan, Changed: p.images.changed, Namespaces: listOf(p.settings.namespace),
+		Live: p.liveSystem, VLANInterfaces: p.settings.LiveSystem.VLANInterfaces, Changed: p.images.changed, Namespaces: p.settings.Kubernetes.Namespaces,
 	})
 }
 
@@ -50,7 +51,7 @@ func checkNmstatectl(value string) error {
 
 // liveSystem is what is known of the live system of the base image that fits.
 func (p *program) liveSystem(ctx context.Context, arch, version string) network.Live {
-	switch p.settings.images.nmstatectl {
+	switch p.settings.LiveSystem.Nmstatectl {
 	case nmstatectlAlways:
 		return network.Live{Nmstatectl: true, Why: "--live-nmstatectl=always"}
 	case nmstatectlNever:
@@ -83,11 +84,11 @@ func (p *program) liveSettings() string {
 
 // baseConfig is what every live image begins with.
 func (p *program) baseConfig() (ignition.HostConfig, error) {
-	live := p.settings.live
-	keys, keysErr := readLines(p.settings.ipa.sshKey)
-	registries, registriesErr := readGiven(live.registries)
-	bundle, bundleErr := readGiven(live.caBundle)
-	pull, pullErr := live.pullSecretText()
+	live := p.settings.LiveSystem
+	keys, keysErr := readLines(p.settings.LiveSystem.SSHKeyFile)
+	registries, registriesErr := readGiven(live.RegistriesFile)
+	bundle, bundleErr := readGiven(live.CABundleFile)
+	pull, pullErr := pullSecretText(live)
 	for _, problem := range []struct {
 		what string
 		err  error
@@ -97,18 +98,18 @@ func (p *program) baseConfig() (ignition.HostConfig, error) {
 		}
 	}
 	return ignition.HostConfig{
-		SSHKeys: append(keys, linesOf(p.settings.ipa.moreKey)...), PullSecret: pull, Registries: registries, CABundle: bundle, NTPServers: listOf(live.ntp),
-		Proxy: ignition.Proxy{HTTP: live.proxyHTTP, HTTPS: live.proxyHTTPS, No: live.noProxy},
+		SSHKeys: append(keys, linesOf(p.settings.LiveSystem.SSHKey)...), PullSecret: pull, Registries: registries, CABundle: bundle, NTPServers: live.NTPServers,
+		Proxy: ignition.Proxy{HTTP: live.HTTPProxy, HTTPS: live.HTTPSProxy, No: live.NoProxy},
 	}, nil
 }
 
 // pullSecretText is the pull secret, empty for none. An error does not repeat it.
-func (s liveSystemSettings) pullSecretText() (ignition.Secret, error) {
-	if s.pullSecret == "" {
-		text, err := readExisting(s.pullSecretFile)
+func pullSecretText(s v1alpha1.LiveSystem) (ignition.Secret, error) {
+	if s.PullSecret == "" {
+		text, err := readExisting(s.PullSecretFile)
 		return ignition.Secret(strings.TrimSpace(text)), err
 	}
-	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(s.pullSecret))
+	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(s.PullSecret))
 	if err != nil {
 		return "", errors.New("IRONIC_AGENT_PULL_SECRET is not base64")
 	}
@@ -126,17 +127,17 @@ func readGiven(file string) (string, error) {
 
 // ipaConfig is what every live image of an architecture tells ironic-python-agent.
 func (p *program) ipaConfig(arch string) (ignition.IPA, error) {
-	ca, err := readExisting(p.settings.ipa.caFile)
+	ca, err := readExisting(p.settings.LiveSystem.IronicCAFile)
 	if err != nil {
 		return ignition.IPA{}, fmt.Errorf("CA of Ironic: %w", err)
 	}
-	live := p.settings.live
+	live := p.settings.LiveSystem
 	config := ignition.IPA{
-		CA: ca, Image: p.settings.ipa.agentImage, ImageInsecure: live.imageInsecure, IPOptions: live.ipOptions,
-		APIURLs: listOf(p.settings.ipa.ironicURL), InspectionURLs: listOf(live.inspectorURL),
+		CA: ca, Image: p.settings.LiveSystem.IronicAgentImage, ImageInsecure: live.IronicAgentImageInsecure, IPOptions: live.IPOptions,
+		APIURLs: live.IronicBaseURLs, InspectionURLs: live.InspectorBaseURLs,
 	}
 	if arch == "aarch64" {
-		config.Image = cmp.Or(live.agentImageARM, config.Image)
+		config.Image = cmp.Or(live.IronicAgentImageARM, config.Image)
 	}
 	if config.Image == "" {
 		config.Command = []string{"/usr/local/bin/ironic-python-agent", "--config-file", "/etc/ironic-python-agent.conf"}
@@ -155,18 +156,7 @@ func (p *program) agentConfig(ctx context.Context, env *agentv1.InfraEnv, machin
 		return ignition.Agent{}, fmt.Errorf("token of InfraEnv %s: %w", env.Name, err)
 	}
 	return ignition.Agent{
-		URL: p.settings.hubURL, InfraEnvID: hubid.InfraEnv(env), Version: "ironflow/ironflow-agent:" + version.Release(),
-		Token: ignition.Secret(token), CA: ca, Gate: !p.settings.ipa.foreign, Image: p.settings.images.agent,
+		URL: p.settings.Hub.PublishURL, InfraEnvID: hubid.InfraEnv(env), Version: "ironflow/ironflow-agent:" + version.Release(),
+		Token: ignition.Secret(token), CA: ca, Gate: !p.settings.LiveSystem.IronicAgentForeign, Image: p.settings.LiveSystem.AgentImage,
 	}, nil
-}
-
-// listOf are the parts of a comma-separated list that are not empty.
-func listOf(text string) []string {
-	var list []string
-	for part := range strings.SplitSeq(text, ",") {
-		if part = strings.TrimSpace(part); part != "" {
-			list = append(list, part)
-		}
-	}
-	return list
 }

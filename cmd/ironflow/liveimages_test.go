@@ -10,6 +10,8 @@ import (
 	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/api/commands/settings"
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/imagecustomization/media"
 	testmedia "github.com/ironflow/ironflow/test/media"
@@ -59,8 +61,10 @@ func TestChangedMediaAndFilesReachTheImages(t *testing.T) {
 				registry, err := media.Open(t.Context(), filepath.Join(dir, "bases"), media.Options{})
 				g.Expect(err).NotTo(HaveOccurred())
 				p := &program{
-					cert:     pki.Files{CA: filepath.Join(dir, "hub.crt")},
-					settings: settings{ipa: ipaSettings{caFile: filepath.Join(dir, "ironic.crt"), sshKey: filepath.Join(dir, "keys")}},
+					cert: pki.Files{CA: filepath.Join(dir, "hub.crt")},
+					settings: configured(func(c *v1alpha1.IronflowConfiguration) {
+						c.LiveSystem.IronicCAFile, c.LiveSystem.SSHKeyFile = filepath.Join(dir, "ironic.crt"), filepath.Join(dir, "keys")
+					}),
 				}
 				p.images = &imageParts{media: registry, log: logr.Discard(), changed: make(chan struct{}, 1), changedForEnvs: make(chan struct{}, 1), settings: p.liveSettings}
 				go p.images.followBases(t.Context())
@@ -100,7 +104,7 @@ func TestWhatIsKnownOfALiveSystem(t *testing.T) {
 		{nmstatectlAlways, "aarch64", true, "always"},
 		{nmstatectlNever, "x86_64", false, "never"},
 	} {
-		p := &program{settings: settings{images: imageSettings{nmstatectl: c.said}}, images: &imageParts{media: registry}}
+		p := &program{settings: configured(func(s *v1alpha1.IronflowConfiguration) { s.LiveSystem.Nmstatectl = c.said }), images: &imageParts{media: registry}}
 		live := p.liveSystem(t.Context(), c.arch, "")
 		g.Expect(live.Nmstatectl).To(Equal(c.want), "%+v", c)
 		g.Expect(live.Why).To(ContainSubstring(c.why))
@@ -116,7 +120,7 @@ func TestTheHubAloneIsToldOfTheLiveSystem(t *testing.T) {
 	g.Expect(live.Nmstatectl).To(BeFalse())
 	g.Expect(live.Why).To(ContainSubstring("--live-nmstatectl=always"))
 	g.Expect(parts[0].use).To(Equal("hub"))
-	g.Expect(parts[0].flags).To(ContainElement("live-nmstatectl"))
-	s := settings{images: imageSettings{nmstatectl: "true"}}
+	g.Expect(settings.Only(parts[0].flags(new(configuration)), "live-nmstatectl")).To(HaveLen(1))
+	s := configured(func(c *v1alpha1.IronflowConfiguration) { c.LiveSystem.Nmstatectl = "true" })
 	g.Expect(s.completeHub()).To(MatchError(ContainSubstring("neither auto, always nor never")))
 }

@@ -13,6 +13,7 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/spf13/pflag"
 
+	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/test/liveimage"
@@ -25,9 +26,9 @@ func rendered(t *testing.T, arch string, environment map[string]string) (string,
 	for name, value := range environment {
 		t.Setenv(name, value)
 	}
-	var s settings
+	var s configuration
 	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	bind(flags, s.table())
+	settings.Bind(flags, s.table())
 	g.Expect(flags.Parse([]string{"--ironic-base-url=https://ironic.example", "--base-image=x", "--ironic-agent-image=registry.example/ipa"})).To(Succeed())
 	g.Expect(s.completeImages()).To(Succeed())
 	p := &program{settings: s, cert: pki.Files{}}
@@ -116,11 +117,11 @@ func TestSettingsOfLiveImagesThatCannotWork(t *testing.T) {
 func TestTheHelpShowsNoSecret(t *testing.T) {
 	g := NewWithT(t)
 	t.Setenv("IRONIC_AGENT_PULL_SECRET", "c2VjcmV0")
-	var s settings
+	var s configuration
 	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	bind(flags, s.table())
+	settings.Bind(flags, s.table())
 	g.Expect(flags.Parse(nil)).To(Succeed())
-	g.Expect(s.live.pullSecret).To(Equal("c2VjcmV0"))
+	g.Expect(s.LiveSystem.PullSecret).To(Equal("c2VjcmV0"))
 	var help bytes.Buffer
 	flags.SetOutput(&help)
 	flags.PrintDefaults()

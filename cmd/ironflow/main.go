@@ -71,7 +71,7 @@ var groups = []struct {
 }
 
 func newRunCommand() *cobra.Command {
-	var s settings
+	var s configuration
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run controllers, image server and hub until stopped",
@@ -83,6 +83,6 @@ func newRunCommand() *cobra.Command {
 			return run(cmd.Context(), s)
 		},
 	}
-	addSettings(cmd, s.table())
+	s.addSettings(cmd, s.table())
 	return cmd
 }

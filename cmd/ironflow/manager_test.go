@@ -18,12 +18,15 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/ironflow/ironflow/api/commands/settings"
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/lab/labtest"
 )
 
 func TestManagerOptions(t *testing.T) {
+	leads := configured(func(c *v1alpha1.IronflowConfiguration) { c.LeaderElection.Enabled = true })
 	for name, c := range map[string]struct {
 		program    program
 		leads      bool
@@ -31,14 +34,14 @@ func TestManagerOptions(t *testing.T) {
 		namespaces []string
 	}{
 		"by default":         {lease: names.ControllersLease},
-		"one leader":         {program: program{settings: settings{leaderElect: true}}, leads: true, lease: names.ControllersLease},
-		"a part":             {program: program{settings: settings{leaderElect: true}, lease: names.HubLease}, leads: true, lease: names.HubLease},
-		"one namespace":      {program: program{settings: settings{namespace: "lab"}}, lease: names.ControllersLease, namespaces: []string{"lab"}},
-		"several namespaces": {program: program{settings: settings{namespace: "a, b,"}}, lease: names.ControllersLease, namespaces: []string{"a", "b"}},
+		"one leader":         {program: program{settings: leads}, leads: true, lease: names.ControllersLease},
+		"a part":             {program: program{settings: leads, lease: names.HubLease}, leads: true, lease: names.HubLease},
+		"one namespace":      {program: program{settings: configured(func(c *v1alpha1.IronflowConfiguration) { c.Kubernetes.Namespaces = []string{"lab"} })}, lease: names.ControllersLease, namespaces: []string{"lab"}},
+		"several namespaces": {program: program{settings: configured(func(c *v1alpha1.IronflowConfiguration) { c.Kubernetes.Namespaces = []string{"a", "b"} })}, lease: names.ControllersLease, namespaces: []string{"a", "b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			c.program.settings.metricsAddr = "0"
+			c.program.settings.Monitoring.MetricsAddress = "0"
 			o, err := c.program.managerOptions()
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(o.LeaderElection).To(Equal(c.leads))
@@ -64,7 +67,10 @@ func TestOneReplicaLeads(t *testing.T) {
 	var leading [2]atomic.Bool
 	var stops [2]context.CancelFunc
 	start := func(i int) {
-		p := &program{log: logr.Discard(), settings: settings{kubeconfig: kubeconfig, metricsAddr: "0", healthAddr: "0", pprofAddr: "0", leaderElect: true, leaderNamespace: names.HubNamespace}}
+		p := &program{log: logr.Discard(), settings: configured(func(c *v1alpha1.IronflowConfiguration) {
+			c.Kubernetes.Kubeconfig, c.Monitoring = kubeconfig, v1alpha1.Monitoring{MetricsAddress: "0", HealthAddress: "0", ProfilerAddress: "0"}
+			c.LeaderElection = v1alpha1.LeaderElection{Enabled: true, Namespace: names.HubNamespace}
+		})}
 		g.Expect(p.makeManager(t.Context())).To(Succeed())
 		g.Expect(p.manager.Add(manager.RunnableFunc(func(ctx context.Context) error {
 			leading[i].Store(true)
@@ -94,12 +100,12 @@ func TestOneReplicaLeads(t *testing.T) {
 func TestHostsAtOnce(t *testing.T) {
 	g := NewWithT(t)
 	t.Setenv("BMO_CONCURRENCY", "7")
-	var s settings
+	var s configuration
 	flags := pflag.NewFlagSet("controllers", pflag.ContinueOnError)
-	bind(flags, s.controllersTable())
+	settings.Bind(flags, s.controllersTable())
 	g.Expect(flags.Parse(nil)).To(Succeed())
-	g.Expect(s.hosts.concurrency).To(Equal(7))
-	s.kubeconfig = writeKubeconfig(g, t.TempDir(), &rest.Config{Host: "https://192.0.2.1"})
+	g.Expect(s.Hosts.Concurrency).To(Equal(7))
+	s.Kubernetes.Kubeconfig = writeKubeconfig(g, t.TempDir(), &rest.Config{Host: "https://192.0.2.1"})
 	access, err := (&program{settings: s}).access()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(access.QPS).To(BeNumerically("<", 0), "requests wait for the API server alone")

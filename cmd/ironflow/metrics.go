@@ -16,23 +16,23 @@ import (
 // else our own (where there is a data folder), else one that is made for the run.
 func (p *program) metricsOptions() (metricsserver.Options, error) {
 	s := p.settings
-	o := metricsserver.Options{BindAddress: s.metricsAddr}
-	if s.metricsInsecure || s.metricsAddr == "0" {
+	o := metricsserver.Options{BindAddress: s.Monitoring.MetricsAddress}
+	if s.Monitoring.MetricsInsecure || s.Monitoring.MetricsAddress == "0" {
 		return o, nil
 	}
-	harden, err := s.tls.harden()
+	harden, err := tlsSettings(s.TLS).harden()
 	if err != nil {
 		return o, err
 	}
 	o.SecureServing, o.FilterProvider, o.TLSOpts = true, scrape.Filter, []func(*tls.Config){harden}
 	files := p.cert
-	if dir := s.metricsCertDir; dir != "" {
+	if dir := s.Monitoring.MetricsCertDir; dir != "" {
 		files = pki.Files{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
 	}
 	if files.Cert == "" {
 		return o, nil
 	}
-	serving, err := serverTLS(files, s.tls)
+	serving, err := serverTLS(files, tlsSettings(s.TLS))
 	if err != nil {
 		return o, fmt.Errorf("metrics: %w", err)
 	}

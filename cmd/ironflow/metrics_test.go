@@ -126,9 +126,9 @@ func registered(t *testing.T) map[string]metric {
 	iso := filepath.Join(t.TempDir(), "live.iso")
 	g.Expect(media.WriteFile(iso, media.Options{RootfsBytes: 1 << 20})).To(Succeed())
 	s := defaults(t.TempDir())
-	s.baseImage, s.imagesURL = iso, "http://192.0.2.1:8080"
-	s.ironic.endpoint = "http://192.0.2.1:6385"
-	config := ironicConfig(s.ironic)
+	s.Images.BaseImage, s.Images.PublishURL = iso, "http://192.0.2.1:8080"
+	s.Ironic.Endpoint = "http://192.0.2.1:6385"
+	config := ironicConfig(s.Ironic)
 	config.Registerer = l
 	_, err = ironic.New(t.Context(), config)
 	g.Expect(err).NotTo(HaveOccurred())

@@ -15,6 +15,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ironflow/ironflow/api/commands/settings"
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/controllers/migrate"
 	"github.com/ironflow/ironflow/imagecustomization/cli"
 	"github.com/ironflow/ironflow/ironic"
@@ -22,9 +24,9 @@ import (
 
 // forMigrate reports whether the check needs a row of the tables: where the cluster
 // is, the Ironic that baremetal-operator uses, and what nodes shall look like.
-func forMigrate(row setting) bool {
-	return slices.Contains([]string{"namespace", "kubeconfig", "direct-deploy-boot-device", "live-iso-boot-device", "provisioning-network-disabled"}, row.flag) ||
-		strings.HasPrefix(row.flag, "ironic-") || strings.HasPrefix(row.flag, "deploy-")
+func forMigrate(row settings.Row) bool {
+	return slices.Contains([]string{"namespace", "kubeconfig", "direct-deploy-boot-device", "live-iso-boot-device", "provisioning-network-disabled"}, row.Flag) ||
+		strings.HasPrefix(row.Flag, "ironic-") || strings.HasPrefix(row.Flag, "deploy-")
 }
 
 // perHost is the flag that says whether there is a live image per host.
@@ -32,25 +34,25 @@ const perHost = "build-preprov-image"
 
 // operatorsIronic is the Ironic of baremetal-operator, which has one: of a list
 // with several it is the one with the URL of --ironic-endpoint.
-func operatorsIronic(s ironicSettings) (ironic.Config, error) {
-	if s.endpoints == "" {
+func operatorsIronic(s v1alpha1.Ironic) (ironic.Config, error) {
+	if s.EndpointsFile == "" {
 		return ironicConfig(s), nil
 	}
-	list, err := readEndpoints(s.endpoints)
+	list, err := readEndpoints(s.EndpointsFile)
 	if err != nil {
 		return ironic.Config{}, err
 	}
 	if len(list) > 1 {
-		if s.endpoint == "" {
-			return ironic.Config{}, fmt.Errorf("%s lists %d Ironics, and baremetal-operator has one: name its URL with --ironic-endpoint or IRONIC_ENDPOINT", s.endpoints, len(list))
+		if s.Endpoint == "" {
+			return ironic.Config{}, fmt.Errorf("%s lists %d Ironics, and baremetal-operator has one: name its URL with --ironic-endpoint or IRONIC_ENDPOINT", s.EndpointsFile, len(list))
 		}
 		base := func(url string) string { return strings.TrimSuffix(strings.TrimRight(url, "/"), "/v1") }
-		list = slices.DeleteFunc(list, func(c ironic.Config) bool { return base(c.URL) != base(s.endpoint) })
+		list = slices.DeleteFunc(list, func(c ironic.Config) bool { return base(c.URL) != base(s.Endpoint) })
 		if len(list) == 0 {
-			return ironic.Config{}, fmt.Errorf("%s lists no Ironic with the URL %s of --ironic-endpoint", s.endpoints, s.endpoint)
+			return ironic.Config{}, fmt.Errorf("%s lists no Ironic with the URL %s of --ironic-endpoint", s.EndpointsFile, s.Endpoint)
 		}
 	}
-	list[0].Timeout = s.timeout
+	list[0].Timeout = s.Timeout.Duration
 	return list[0], nil
 }
 
@@ -83,7 +85,7 @@ func (v verdictError) ExitCode() int { return v.code }
 
 // newMigrateCommand looks at a fleet before it is handed over.
 func newMigrateCommand() *cobra.Command {
-	var s settings
+	var s configuration
 	var o migrateOptions
 	cmd := &cobra.Command{
 		Use:   "migrate",
@@ -97,13 +99,13 @@ Exit codes: 0 ready; 1 the question could not be answered; 2 warnings; 3 somethi
 			if err := s.completeControllers(); err != nil {
 				return err
 			}
-			if !cmd.Flags().Changed(perHost) && s.hosts.liveImagesForAll() {
+			if !cmd.Flags().Changed(perHost) && s.liveImagesForAll() {
 				o.images = false
 			}
 			return runMigrate(cmd.Context(), s, o, cmd.OutOrStdout())
 		},
 	}
-	addSettings(cmd, slices.DeleteFunc(s.controllersTable(), func(row setting) bool { return !forMigrate(row) }))
+	s.addSettings(cmd, settings.Where(s.controllersTable(), forMigrate))
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
 	cmd.Flags().BoolVar(&o.images, perHost, true, "rehearse with a PreprovisioningImage per host, as `ironflow run` works; false when a deploy-… setting names live images for all")
 	cmd.Flags().StringVar(&o.base, "base", "", "live ISO that images will be made of, which has nmstatectl for networks that cannot be translated, or not; without one it is assumed to")
@@ -112,7 +114,7 @@ Exit codes: 0 ready; 1 the question could not be answered; 2 warnings; 3 somethi
 }
 
 // runMigrate makes the check and prints it.
-func runMigrate(ctx context.Context, s settings, o migrateOptions, out io.Writer) error {
+func runMigrate(ctx context.Context, s configuration, o migrateOptions, out io.Writer) error {
 	if o.output != "text" && o.output != "json" {
 		return fmt.Errorf("--output %q is neither text nor json", o.output)
 	}
@@ -123,18 +125,14 @@ func runMigrate(ctx context.Context, s settings, o migrateOptions, out io.Writer
 	if err != nil {
 		return err
 	}
-	options := migrate.Options{Client: reader, Settings: s.hosts.decisions(o.images), Environment: environment()}
-	if options.Ironic, err = operatorsIronic(s.ironic); err != nil {
+	options := migrate.Options{Client: reader, Settings: s.decisions(o.images), Environment: environment()}
+	if options.Ironic, err = operatorsIronic(s.Ironic); err != nil {
 		return err
 	}
 	if options.Live, err = cli.LiveSystem(ctx, o.base); err != nil {
 		return err
 	}
-	for namespace := range strings.SplitSeq(s.namespace, ",") {
-		if namespace = strings.TrimSpace(namespace); namespace != "" {
-			options.Namespaces = append(options.Namespaces, namespace)
-		}
-	}
+	options.Namespaces = s.Kubernetes.Namespaces
 	report, err := migrate.Check(ctx, options)
 	if err != nil {
 		return err
@@ -153,8 +151,8 @@ func runMigrate(ctx context.Context, s settings, o migrateOptions, out io.Writer
 }
 
 // migrateClient reads what the check looks at.
-func migrateClient(s settings) (client.WithWatch, error) {
-	access, err := clusterConfig(s.kubeconfig)
+func migrateClient(s configuration) (client.WithWatch, error) {
+	access, err := clusterConfig(s.Kubernetes.Kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("no cluster to talk to: %w; set --kubeconfig or KUBECONFIG", err)
 	}
@@ -181,7 +179,7 @@ func clientFor(access *rest.Config) (client.WithWatch, error) {
 // newCRDsCommand compares the cluster's definitions with ours, and applies ours where nothing
 // is lost by that.
 func newCRDsCommand() *cobra.Command {
-	var s settings
+	var s configuration
 	var apply bool
 	cmd := &cobra.Command{
 		Use:   "crds",
@@ -208,7 +206,7 @@ lacks, nothing is written: objects may use it. Those of other projects are made 
 			return migrate.ApplyCRDs(cmd.Context(), cluster, list)
 		},
 	}
-	cmd.Flags().StringVar(&s.kubeconfig, "kubeconfig", environment()["KUBECONFIG"], "kubeconfig file; empty for the cluster that this runs in")
+	cmd.Flags().StringVar(&s.Kubernetes.Kubeconfig, "kubeconfig", environment()["KUBECONFIG"], "kubeconfig file; empty for the cluster that this runs in")
 	cmd.Flags().BoolVar(&apply, "apply", false, "make those that are missing and update those that are older")
 	return cmd
 }

@@ -8,6 +8,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/controllers/migrate"
 )
 
@@ -49,10 +50,10 @@ func TestTheOperatorsIronic(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			s := ironicSettings{endpoint: c.endpoint}
+			s := v1alpha1.Ironic{Endpoint: c.endpoint}
 			if c.file != "" {
-				s.endpoints = filepath.Join(t.TempDir(), "endpoints.yaml")
-				g.Expect(os.WriteFile(s.endpoints, []byte(c.file), 0o600)).To(Succeed())
+				s.EndpointsFile = filepath.Join(t.TempDir(), "endpoints.yaml")
+				g.Expect(os.WriteFile(s.EndpointsFile, []byte(c.file), 0o600)).To(Succeed())
 			}
 			got, err := operatorsIronic(s)
 			if c.says != "" {

@@ -8,12 +8,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"github.com/ironflow/ironflow/agent/agentbased/places"
+	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/localtoken"
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/rest"
@@ -33,8 +33,11 @@ type nodeZero struct {
 	authType, publicKey string
 	target, storage     string
 	certificates        string
+	invoker             string
 	// Host is the host, and the infra-env of all hosts.
 	Host service.NodeZero
+	// authorities are those of certificates.
+	authorities map[string][]byte
 	// local is made of the settings; nil without authentication.
 	local *rest.Local
 }
@@ -52,30 +55,34 @@ var sharedWithHub = []string{
 }
 
 // nodeZeroTable lists the settings of `ironflow hub agent-based`.
-func (s *settings) nodeZeroTable() []setting {
-	n := &s.nodeZero
-	own := []setting{
-		{"service-base-url", places.ServiceBaseURL, "", "URL by which the hosts reach this hub; with http, it is served without TLS", text(&n.baseURL)},
-		{"infra-env-id", places.InfraEnvID, "", "id of the only infra-env, which is in the image of all hosts", text(&n.Host.InfraEnvID)},
-		{"bootstrap-host-mac", places.BootstrapMAC, "", "hardware address of this host: it is of the control plane, is the bootstrap host, and is installed last", text(&n.Host.MAC)},
-		{"auth-type", "AUTH_TYPE", authLocal, "agent-installer-local (tokens that were made with the image) or none", text(&n.authType)},
-		{"auth-public-key", "EC_PUBLIC_KEY_PEM", "", "public key of the tokens, PEM or PEM in base64; empty has the hub make a key in data-dir, and its tokens in installer-tokens.env beside it", text(&n.publicKey)},
-		{"cluster-certificates-dir", "EPHEMERAL_INSTALLER_CLUSTER_TLS_CERTS_OVERRIDE_DIR", "", "folder with certificates of the cluster that were made before, so that its kubeconfig is known: files of openshift-install's folder tls, or those of kubeadm's folder pki; empty for none", text(&n.certificates)},
-		{"install-invoker", "INSTALL_INVOKER", "agent-installer", "who installs, as openshift-install passes it on to the cluster", text(&s.work.invoker)},
-		{"deploy-target", "DEPLOY_TARGET", "onprem", "onprem, and nothing else", text(&n.target)},
-		{"storage", "STORAGE", "filesystem", "filesystem, and nothing else: all is below data-dir", text(&n.storage)},
-	}
-	shared := slices.DeleteFunc(s.table(), func(row setting) bool { return !slices.Contains(sharedWithHub, row.flag) })
-	for i := range shared {
-		if shared[i].flag == "hub-kubernetes" {
-			shared[i].value = "true" // it needs nothing but the hub
+func (s *configuration) nodeZeroTable() []settings.Group {
+	shared := settings.Only(s.table(), sharedWithHub...)
+	for _, g := range shared {
+		for i := range g.Rows {
+			if g.Rows[i].Flag == "hub-kubernetes" {
+				g.Rows[i].Default = "true" // it needs nothing but the hub
+			}
 		}
 	}
-	return append(own, shared...)
+	return append([]settings.Group{s.nodeZero.flags()}, shared...)
+}
+
+func (n *nodeZero) flags() settings.Group {
+	return settings.Group{Title: "This installation", Rows: []settings.Row{
+		settings.Text("service-base-url", places.ServiceBaseURL, "", "URL by which the hosts reach this hub; with http, it is served without TLS", &n.baseURL),
+		settings.Text("infra-env-id", places.InfraEnvID, "", "id of the only infra-env, which is in the image of all hosts", &n.Host.InfraEnvID),
+		settings.Text("bootstrap-host-mac", places.BootstrapMAC, "", "hardware address of this host: it is of the control plane, is the bootstrap host, and is installed last", &n.Host.MAC),
+		settings.Text("auth-type", "AUTH_TYPE", authLocal, "agent-installer-local (tokens that were made with the image) or none", &n.authType),
+		settings.Text("auth-public-key", "EC_PUBLIC_KEY_PEM", "", "public key of the tokens, PEM or PEM in base64; empty has the hub make a key in data-dir, and its tokens in installer-tokens.env beside it", &n.publicKey),
+		settings.Text("cluster-certificates-dir", "EPHEMERAL_INSTALLER_CLUSTER_TLS_CERTS_OVERRIDE_DIR", "", "folder with certificates of the cluster that were made before, so that its kubeconfig is known: files of openshift-install's folder tls, or those of kubeadm's folder pki; empty for none", &n.certificates),
+		settings.Text("install-invoker", "INSTALL_INVOKER", "agent-installer", "who installs, as openshift-install passes it on to the cluster", &n.invoker),
+		settings.Text("deploy-target", "DEPLOY_TARGET", "onprem", "onprem, and nothing else", &n.target),
+		settings.Text("storage", "STORAGE", "filesystem", "filesystem, and nothing else: all is below data-dir", &n.storage),
+	}}
 }
 
 // completeNodeZero checks the settings, and makes of them what the hub works with.
-func (s *settings) completeNodeZero() error {
+func (s *configuration) completeNodeZero() error {
 	n := &s.nodeZero
 	u, err := url.Parse(n.baseURL)
 	switch {
@@ -95,22 +102,22 @@ func (s *settings) completeNodeZero() error {
 		return fmt.Errorf("--bootstrap-host-mac %q is no hardware address: node-zero.service writes it to %s as %s", n.Host.MAC, places.NodeZero, places.BootstrapMAC)
 	}
 	n.Host.MAC, n.Host.InfraEnvID = mac.String(), strings.ToLower(n.Host.InfraEnvID)
-	s.hubURL, s.hubAuth = strings.TrimSuffix(n.baseURL, "/"), "token"
+	s.Hub.PublishURL, s.Hub.Auth = strings.TrimSuffix(n.baseURL, "/"), "token"
 	if u.Scheme == "http" {
-		s.hubPlainAddr, s.hubAddr = s.hubAddr, ""
+		s.Hub.PlainAddress, s.Hub.Address = s.Hub.Address, ""
 	}
-	if s.work.certificates, err = readCertificates(n.certificates); err != nil {
+	if n.authorities, err = readCertificates(n.certificates); err != nil {
 		return fmt.Errorf("--cluster-certificates-dir: %w", err)
 	}
-	return errors.Join(s.completeLocalAuth(), s.checks.apply(&service.Options{}), s.work.check())
+	return errors.Join(s.completeLocalAuth(), hubChecks(s.HubValidations).apply(&service.Options{}), s.work().check())
 }
 
 // completeLocalAuth has tokens checked by the key that was handed in.
-func (s *settings) completeLocalAuth() error {
+func (s *configuration) completeLocalAuth() error {
 	n := &s.nodeZero
 	switch n.authType {
 	case authNone:
-		s.hubAuth = authNone
+		s.Hub.Auth = authNone
 		return nil
 	case authLocal:
 	default:
@@ -135,12 +142,12 @@ const (
 
 // makeLocalKey makes the key of tokens that nobody has made before, and writes the tokens
 // for those who hand them on. Both stay the same from start to start.
-func (s *settings) makeLocalKey() error {
+func (s *configuration) makeLocalKey() error {
 	n := &s.nodeZero
 	if n.local == nil || n.publicKey != "" {
 		return nil
 	}
-	key, err := auth.LoadLocalKey(filepath.Join(s.dataDir, localKeyFile))
+	key, err := auth.LoadLocalKey(filepath.Join(s.Store.DataDir, localKeyFile))
 	if err != nil {
 		return err
 	}
@@ -153,7 +160,7 @@ func (s *settings) makeLocalKey() error {
 			return err
 		}
 	}
-	path := filepath.Join(s.dataDir, localTokensFile)
+	path := filepath.Join(s.Store.DataDir, localTokensFile)
 	if err := os.WriteFile(path, []byte(places.FormatEnv(tokens)), 0o600); err != nil {
 		return fmt.Errorf("write the tokens of this installation: %w", err)
 	}

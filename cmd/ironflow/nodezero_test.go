@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/pem"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ironflow/ironflow/agent/agentbased/places"
+	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/hostfile"
 )
 
@@ -32,11 +34,11 @@ func TestDocumentationHasEverySettingOfAgentBased(t *testing.T) {
 	g.Expect(ok).To(BeTrue(), "the start marker is gone")
 	have, after, ok := strings.Cut(rest, edgeEnd)
 	g.Expect(ok).To(BeTrue(), "the end marker is gone")
-	var s settings
+	var s configuration
 	table := s.nodeZeroTable()
-	own := slices.DeleteFunc(slices.Clone(table), func(row setting) bool { return slices.Contains(sharedWithHub, row.flag) })
-	g.Expect(table).To(HaveLen(len(own)+len(sharedWithHub)), "a shared setting does not exist")
-	want := markdown(own) + "\nAnd of `ironflow run`: `--" + strings.Join(sharedWithHub, "`, `--") + "`.\n"
+	own := s.nodeZero.flags().Rows
+	g.Expect(settings.Rows(table)).To(HaveLen(len(own)+len(sharedWithHub)), "a shared setting does not exist")
+	want := agentBasedTable(own) + "\nAnd of `ironflow run`: `--" + strings.Join(sharedWithHub, "`, `--") + "`.\n"
 	if *update {
 		g.Expect(os.WriteFile(edgeDoc, []byte(before+edgeStart+want+edgeEnd+after), 0o600)).To(Succeed())
 		return
@@ -44,12 +46,26 @@ func TestDocumentationHasEverySettingOfAgentBased(t *testing.T) {
 	g.Expect(have).To(Equal(want), "run: go test ./cmd/ironflow -update")
 }
 
+// agentBasedTable is the table of its own settings, which no file has.
+func agentBasedTable(rows []settings.Row) string {
+	var text strings.Builder
+	text.WriteString("| flag | environment | default | meaning |\n|---|---|---|---|\n")
+	for _, r := range rows {
+		value := ""
+		if r.Default != "" {
+			value = "`" + r.Default + "`"
+		}
+		fmt.Fprintf(&text, "| `--%s` | `%s` | %s | %s |\n", r.Flag, r.Env, value, r.Usage)
+	}
+	return text.String()
+}
+
 // edgeSettings are those of the flags.
-func edgeSettings(t *testing.T, args ...string) *settings {
+func edgeSettings(t *testing.T, args ...string) *configuration {
 	t.Helper()
-	var s settings
+	var s configuration
 	flags := pflag.NewFlagSet("agent-based", pflag.ContinueOnError)
-	bind(flags, s.nodeZeroTable())
+	settings.Bind(flags, s.nodeZeroTable())
 	NewWithT(t).Expect(flags.Parse(args)).To(Succeed())
 	return &s
 }
@@ -85,7 +101,7 @@ func TestWhatAnAgentBasedHubRefuses(t *testing.T) {
 			err := s.completeNodeZero()
 			if tc.want == "" {
 				g.Expect(err).NotTo(HaveOccurred())
-				g.Expect([]string{s.nodeZero.Host.MAC, s.hubURL, s.hubPlainAddr, s.hubAddr}).To(Equal([]string{"02:00:00:00:00:0a", "http://192.0.2.10:8090", ":8090", ""}))
+				g.Expect([]string{s.nodeZero.Host.MAC, s.Hub.PublishURL, s.Hub.PlainAddress, s.Hub.Address}).To(Equal([]string{"02:00:00:00:00:0a", "http://192.0.2.10:8090", ":8090", ""}))
 				return
 			}
 			g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
@@ -104,8 +120,8 @@ func TestAnAgentBasedHubReadsItsEnvironment(t *testing.T) {
 	}
 	s := edgeSettings(t)
 	g.Expect(s.completeNodeZero()).To(Succeed())
-	g.Expect([]string{s.hubAuth, s.work.invoker, s.dataDir, s.hubAddr, s.hubPlainAddr}).To(Equal([]string{"none", "somebody", "/data", ":8090", ""}))
-	g.Expect(s.work.kubernetes).To(BeTrue(), "it needs nothing but the hub")
+	g.Expect([]string{s.Hub.Auth, s.nodeZero.invoker, s.Store.DataDir, s.Hub.Address, s.Hub.PlainAddress}).To(Equal([]string{"none", "somebody", "/data", ":8090", ""}))
+	g.Expect(s.HubInstallation.Kubernetes).To(BeTrue(), "it needs nothing but the hub")
 }
 
 // TestAnAgentBasedHubServes without TLS and with the tokens that it has made, and again

@@ -13,6 +13,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/ironflow/ironflow/api/commands/settings"
+	"github.com/ironflow/ironflow/api/config/topics"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/api/version"
 	"github.com/ironflow/ironflow/controllers/image"
@@ -28,62 +30,39 @@ type part struct {
 	use, short string
 	// lease is the lease of its leader: parts beside each other must not wait for one another.
 	lease string
-	// flags are its settings, by their names.
-	flags []string
+	// flags are its settings.
+	flags func(*configuration) []settings.Group
 	// complete refuses settings that cannot work.
-	complete func(*settings) error
+	complete func(*configuration) error
 	// make builds and registers it.
 	make func(*program, context.Context) error
 	// records opens the hub's store for it.
-	records func(context.Context, settings) (store.Store, error)
-}
-
-// everyPart are the settings of all parts.
-var everyPart = []string{
-	"namespace", "kubeconfig", "log-level", "leader-elect", "lease-namespace", "metrics-addr", "metrics-insecure", "metrics-cert-dir", "tls-min-version", "tls-max-version", "tls-cipher-suites", "tls-curve-preferences",
-	"lease-duration-seconds", "renew-deadline-seconds", "retry-period-seconds",
-	"health-addr", "pprof-addr", "machines-in-cluster",
-	"data-dir", "database", "database-password-file", "hub-publish-url", "hub-auth",
+	records func(context.Context, configuration) (store.Store, error)
 }
 
 // parts are those that run apart, besides the host controllers (see newControllersCommand).
 var parts = []part{
 	{
 		use: "hub", short: "Run the hub alone: its REST API and the controllers of its resources",
-		lease: names.HubLease, flags: slices.Concat(everyPart, []string{
-			"hub-addr", "hub-plain-addr", "images-publish-url", "live-nmstatectl",
-			"files", "files-endpoint", "files-region", "files-addressing", "files-ca", "files-credentials-file",
-			"hub-user-token-file", "hub-users-file", "hub-user-reviews", "hub-releases-file", "hub-update-service", "hub-release-lookup", "hub-release-mirrors", "hub-release-ca",
-			"hub-disabled-host-validations", "hub-disabled-cluster-validations", "hub-disabled-steps", "hub-host-requirements", "hub-agent-version",
-			"hub-ignition-dir", "hub-ignition-source", "hub-openshift-install", "hub-kubernetes", "hub-cluster-image", "hub-operators-file", "hub-installer-image", "hub-controller-image", "hub-machine-config-image", "hub-must-gather-image", "hub-coreos-image", "hub-log-limit", "hub-keep-events",
-			"hub-silence", "hub-checks-timeout", "hub-disk-check-timeout", "hub-image-check-timeout", "hub-logs-timeout", "hub-stage-timeouts", "hub-soft-timeouts",
-			"hub-monitor-interval", "hub-lease-renewal", "hub-prepare-again", "hub-reclaim", "pause-provisioned-hosts",
-		}),
-		complete: (*settings).completeHub, make: (*program).makeHubPart, records: openStore,
+		lease: names.HubLease, flags: func(s *configuration) []settings.Group {
+			return slices.Concat(topics.Process(&s.IronflowConfiguration), []settings.Group{topics.Store(&s.Store)}, topics.OfHub(&s.IronflowConfiguration), settings.Only(topics.OfImages(&s.IronflowConfiguration), "images-publish-url", "live-nmstatectl"))
+		},
+		complete: (*configuration).completeHub, make: (*program).makeHubPart, records: openStore,
 	},
 	{
 		use: "images", short: "Run the image server alone, with the controller that builds live images",
-		lease: names.ImagesLease, flags: slices.Concat(everyPart, []string{
-			"images-addr", "images-tls-addr", "images-publish-url", "images-per-address", "base-image", "base-image-list", "host-programs", "live-nmstatectl", "agent-image",
-			"ironic-base-url", "ironic-agent-ca", "ironic-agent-image", "ironic-agent-foreign", "ssh-key-file", "ssh-key",
-			"ironic-agent-image-arm", "ironic-agent-image-insecure", "ironic-agent-pull-secret", "ironic-agent-pull-secret-file",
-			"ironic-agent-vlan-interfaces", "ironic-inspector-base-url", "registries-conf", "ca-bundle", "ip-options",
-			"http-proxy", "https-proxy", "no-proxy", "additional-ntp-servers",
-		}),
-		complete: (*settings).completeImages, make: (*program).makeImagesPart, records: openStoreBeside,
+		lease: names.ImagesLease, flags: func(s *configuration) []settings.Group {
+			return slices.Concat(topics.Process(&s.IronflowConfiguration), []settings.Group{topics.Store(&s.Store)}, settings.Only(topics.OfHub(&s.IronflowConfiguration), "hub-publish-url", "hub-auth"), topics.OfImages(&s.IronflowConfiguration))
+		},
+		complete: (*configuration).completeImages, make: (*program).makeImagesPart, records: openStoreBeside,
 	},
-}
-
-// table lists the part's settings, in the order of the documentation.
-func (p part) table(s *settings) []setting {
-	return slices.DeleteFunc(s.table(), func(row setting) bool { return !slices.Contains(p.flags, row.flag) })
 }
 
 // newPartCommands makes a command for each part.
 func newPartCommands() []*cobra.Command {
 	var commands []*cobra.Command
 	for _, p := range parts {
-		var s settings
+		var s configuration
 		command := &cobra.Command{
 			Use: p.use, Short: p.short, Args: flagsOnly,
 			RunE: func(cmd *cobra.Command, _ []string) error {
@@ -93,7 +72,7 @@ func newPartCommands() []*cobra.Command {
 				return runPart(cmd.Context(), p, s)
 			},
 		}
-		addSettings(command, p.table(&s))
+		s.addSettings(command, p.flags(&s))
 		if p.use == "hub" {
 			command.AddCommand(newBackupCommand(), newRestoreCommand(), newAgentBasedCommand(), newClusterTokenCommand())
 		}
@@ -112,8 +91,8 @@ func flagsOnly(c *cobra.Command, args []string) error {
 }
 
 // runPart wires a part and runs it until ctx ends.
-func runPart(ctx context.Context, part part, s settings) error {
-	p := &program{settings: s, log: newLogger(s.logLevel), lease: part.lease}
+func runPart(ctx context.Context, part part, s configuration) error {
+	p := &program{settings: s, log: newLogger(s.Monitoring.LogLevel), lease: part.lease}
 	ctrl.SetLogger(p.log)
 	p.log.Info("ironflow "+part.use, "version", version.Release())
 	err := p.alone(func() error {
@@ -138,10 +117,10 @@ func runPart(ctx context.Context, part part, s settings) error {
 // alone does what makes files in the data folder while no other part does: two
 // that start together must not make two CAs.
 func (p *program) alone(do func() error) error {
-	if err := os.MkdirAll(p.settings.dataDir, 0o700); err != nil {
+	if err := os.MkdirAll(p.settings.Store.DataDir, 0o700); err != nil {
 		return fmt.Errorf("make the data folder: %w", err)
 	}
-	lock, err := os.OpenFile(filepath.Join(p.settings.dataDir, ".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	lock, err := os.OpenFile(filepath.Join(p.settings.Store.DataDir, ".lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return fmt.Errorf("lock the data folder: %w", err)
 	}
@@ -158,13 +137,13 @@ func (p *program) openHub(ctx context.Context, part part) error {
 	if err != nil {
 		return fmt.Errorf("the hub's store: %w", err)
 	}
-	p.hub, err = newHubOver(ctx, records, p.settings, p.cert, p.imageURLs(), metrics.Registry, newSlog(p.settings.logLevel).With("logger", "hub"))
+	p.hub, err = newHubOver(ctx, records, p.settings, p.cert, p.imageURLs(), metrics.Registry, newSlog(p.settings.Monitoring.LogLevel).With("logger", "hub"))
 	return err
 }
 
 // makeHubPart is the hub with its resources.
 func (p *program) makeHubPart(context.Context) error {
-	return errors.Join(p.serveHub(), p.hub.setup(p.manager), link.Setup(p.manager, p.hub.core, link.Options{Pause: p.settings.work.pauseInstalled}))
+	return errors.Join(p.serveHub(), p.hub.setup(p.manager), link.Setup(p.manager, p.hub.core, link.Options{Pause: p.settings.HubInstallation.PauseProvisionedHosts}))
 }
 
 // makeImagesPart is the image server with the controller that fills it. It reads
@@ -186,20 +165,20 @@ func (p *program) makeImagesPart(ctx context.Context) error {
 }
 
 // completeHub checks what the hub cannot do without.
-func (s *settings) completeHub() error {
-	return errors.Join(checkNmstatectl(s.images.nmstatectl), s.completeAddresses(), s.work.check())
+func (s *configuration) completeHub() error {
+	return errors.Join(checkNmstatectl(s.LiveSystem.Nmstatectl), s.completeAddresses(), s.work().check())
 }
 
 // completeImages checks what live images cannot do without.
-func (s *settings) completeImages() error {
-	if s.baseImage == "" && s.images.list == "" {
+func (s *configuration) completeImages() error {
+	if s.Images.BaseImage == "" && s.Images.BaseImageList == "" {
 		return fmt.Errorf("no base image: set --base-image or DEPLOY_ISO to a live ISO or a folder of them, or --base-image-list to a list of URLs")
 	}
-	if s.ipa.ironicURL == "" {
+	if len(s.LiveSystem.IronicBaseURLs) == 0 {
 		return fmt.Errorf("no Ironic for the machines: set --ironic-base-url or IRONIC_BASE_URL to the URLs by which they reach it")
 	}
-	if v := s.live.vlan; v != "" && v != image.VLANAlways && v != image.VLANNever {
+	if v := s.LiveSystem.VLANInterfaces; v != "" && v != image.VLANAlways && v != image.VLANNever {
 		return fmt.Errorf("--ironic-agent-vlan-interfaces %q is neither %s nor %s", v, image.VLANAlways, image.VLANNever)
 	}
-	return errors.Join(checkNmstatectl(s.images.nmstatectl), s.completeAddresses())
+	return errors.Join(checkNmstatectl(s.LiveSystem.Nmstatectl), s.completeAddresses())
 }

@@ -5,6 +5,8 @@ import (
 
 	. "github.com/onsi/gomega"
 	"github.com/spf13/pflag"
+
+	"github.com/ironflow/ironflow/api/commands/settings"
 )
 
 // TestAddressesOfTheClusterAreNotPublished has addresses that look right to who
@@ -31,9 +33,9 @@ func TestAddressesOfTheClusterAreNotPublished(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			var s settings
+			var s configuration
 			flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-			bind(flags, s.table())
+			settings.Bind(flags, s.table())
 			g.Expect(flags.Parse(append(good[:len(good):len(good)], tc.args...))).To(Succeed())
 			if tc.want == "" {
 				g.Expect(s.complete()).To(Succeed())
@@ -49,10 +51,10 @@ func TestPartsRefuseAddressesOfTheClusterToo(t *testing.T) {
 	for _, p := range parts {
 		t.Run(p.use, func(t *testing.T) {
 			g := NewWithT(t)
-			var s settings
-			bind(pflag.NewFlagSet(p.use, pflag.ContinueOnError), p.table(&s))
-			s.baseImage, s.ipa.ironicURL, s.hubAuth = "/images", "https://ironic.example:6385", "token"
-			s.hubURL = "https://ironflow.ironflow-system.svc:8090"
+			var s configuration
+			settings.Bind(pflag.NewFlagSet(p.use, pflag.ContinueOnError), p.flags(&s))
+			s.Images.BaseImage, s.LiveSystem.IronicBaseURLs, s.Hub.Auth = "/images", []string{"https://ironic.example:6385"}, "token"
+			s.Hub.PublishURL = "https://ironflow.ironflow-system.svc:8090"
 			g.Expect(p.complete(&s)).To(MatchError(ContainSubstring("--hub-publish-url")))
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	mediapkg "github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/test/media"
 )
@@ -20,7 +21,7 @@ func TestReadyOnceThereIsABaseImage(t *testing.T) {
 	dir := t.TempDir()
 	registry, err := mediapkg.Open(t.Context(), dir, mediapkg.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
-	p := &program{log: logr.Discard(), settings: settings{baseImage: dir}, images: &imageParts{media: registry}}
+	p := &program{log: logr.Discard(), settings: configured(func(c *v1alpha1.IronflowConfiguration) { c.Images.BaseImage = dir }), images: &imageParts{media: registry}}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", http.NoBody)
 	g.Expect(err).NotTo(HaveOccurred())
 	ready := p.hasBase()
@@ -35,6 +36,6 @@ func TestReadyOnceThereIsABaseImage(t *testing.T) {
 	g.Expect(ready(request)).To(Succeed(), "installations that have begun need the hub")
 	g.Expect(p.hasBase()(request)).NotTo(Succeed(), "a new replica has had none")
 
-	p.settings.images.list = "/etc/ironflow/base-images.yaml"
+	p.settings.Images.BaseImageList = "/etc/ironflow/base-images.yaml"
 	g.Expect(p.hasBase()(request)).To(Succeed(), "they are downloaded")
 }

@@ -10,32 +10,19 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/hub/releases"
 	"github.com/ironflow/ironflow/hub/releases/lookup"
 	"github.com/ironflow/ironflow/hub/releases/registry"
 )
 
-// releaseLookup says how the hub finds out which release an image is.
-type releaseLookup struct {
-	mode  string
-	files releaseFiles
-}
-
-func (l *releaseLookup) settings() []setting {
-	return []setting{
-		{"hub-release-lookup", "IRONFLOW_HUB_RELEASE_LOOKUP", string(lookup.Needed), "which release images the hub reads from their registry, with the cluster's pull secret: needed, those of which neither --hub-releases-file nor the user nor the tag says the version; always, all that are not in that file; never, none", text(&l.mode)},
-		{"hub-release-mirrors", "IRONFLOW_HUB_RELEASE_MIRRORS", "", "file with the mirrors that release images are read from: registries.conf, or an ImageDigestMirrorSet or ImageContentSourcePolicy; read again when it changes", text(&l.files.mirrors)},
-		{"hub-release-ca", "IRONFLOW_HUB_RELEASE_CA", "", "PEM file with the authorities that these registries are trusted for beside the system's; read again when it changes", text(&l.files.ca)},
-	}
-}
-
-// desk checks the settings and returns what finds out releases, until ctx ends.
-func (l *releaseLookup) desk(ctx context.Context, list *releases.File) (*lookup.Desk, error) {
-	mode := cmp.Or(lookup.Mode(l.mode), lookup.Needed)
+// releaseDesk checks the settings and returns what finds out releases, until ctx ends.
+func releaseDesk(ctx context.Context, c v1alpha1.HubReleases, list *releases.File) (*lookup.Desk, error) {
+	mode := cmp.Or(lookup.Mode(c.Lookup), lookup.Needed)
 	if !slices.Contains(lookup.Modes, mode) {
-		return nil, fmt.Errorf("--hub-release-lookup %.40q: want one of %q", l.mode, lookup.Modes)
+		return nil, fmt.Errorf("--hub-release-lookup %.40q: want one of %q", c.Lookup, lookup.Modes)
 	}
-	site := &siteReader{files: l.files}
+	site := &siteReader{files: releaseFiles{mirrors: c.MirrorsFile, ca: c.CAFile}}
 	if _, err := site.current(); err != nil {
 		return nil, fmt.Errorf("--hub-release-mirrors, --hub-release-ca: %w", err)
 	}

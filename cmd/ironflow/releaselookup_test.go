@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 )
 
 // TestSettingsOfTheReleaseLookup: what is wrong with them is said at the start, and changed files are read again.
@@ -18,21 +20,21 @@ func TestSettingsOfTheReleaseLookup(t *testing.T) {
 		return path
 	}
 	for _, tc := range []struct {
-		lookup releaseLookup
+		lookup v1alpha1.HubReleases
 		says   string
 	}{
-		{releaseLookup{mode: "sometimes"}, `--hub-release-lookup "sometimes": want one of`},
-		{releaseLookup{mode: "needed", files: releaseFiles{mirrors: file("pod", "kind: Pod\n")}}, `kind "Pod"`},
-		{releaseLookup{mode: "needed", files: releaseFiles{ca: filepath.Join(dir, "none")}}, "no such file"},
+		{v1alpha1.HubReleases{Lookup: "sometimes"}, `--hub-release-lookup "sometimes": want one of`},
+		{v1alpha1.HubReleases{Lookup: "needed", MirrorsFile: file("pod", "kind: Pod\n")}, `kind "Pod"`},
+		{v1alpha1.HubReleases{Lookup: "needed", CAFile: filepath.Join(dir, "none")}, "no such file"},
 	} {
-		_, err := tc.lookup.desk(t.Context(), nil)
+		_, err := releaseDesk(t.Context(), tc.lookup, nil)
 		g.Expect(err).To(MatchError(ContainSubstring(tc.says)))
 	}
-	good := releaseLookup{mode: "needed", files: releaseFiles{mirrors: file("mirrors", "")}}
-	_, err := good.desk(t.Context(), nil)
+	good := v1alpha1.HubReleases{Lookup: "needed", MirrorsFile: file("mirrors", "")}
+	_, err := releaseDesk(t.Context(), good, nil)
 	g.Expect(err).NotTo(HaveOccurred())
 
-	site := &siteReader{files: good.files}
+	site := &siteReader{files: releaseFiles{mirrors: good.MirrorsFile}}
 	one, err := site.current()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(site.current()).To(BeIdenticalTo(one), "what was read is kept")

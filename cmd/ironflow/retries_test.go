@@ -5,12 +5,14 @@ import (
 
 	. "github.com/onsi/gomega"
 	"github.com/spf13/pflag"
+
+	"github.com/ironflow/ironflow/api/commands/settings"
 )
 
 // TestDeploymentsAreBounded: both programs that run the host controller give it a
 // limit, without anybody asking for one.
 func TestDeploymentsAreBounded(t *testing.T) {
-	for command, table := range map[string]func(*settings) []setting{"run": (*settings).table, "controllers": (*settings).controllersTable} {
+	for command, table := range map[string]func(*configuration) []settings.Group{"run": (*configuration).table, "controllers": (*configuration).controllersTable} {
 		for name, c := range map[string]struct {
 			env  string
 			args []string
@@ -26,11 +28,11 @@ func TestDeploymentsAreBounded(t *testing.T) {
 				if c.env != "" {
 					t.Setenv("IRONFLOW_MAX_PROVISIONING_RETRIES", c.env)
 				}
-				var s settings
+				var s configuration
 				flags := pflag.NewFlagSet(command, pflag.ContinueOnError)
-				bind(flags, table(&s))
+				settings.Bind(flags, table(&s))
 				g.Expect(flags.Parse(c.args)).To(Succeed())
-				g.Expect(s.hosts.decisions(true).MaxAttempts).To(Equal(c.want))
+				g.Expect(s.decisions(true).MaxAttempts).To(Equal(c.want))
 			})
 		}
 	}

@@ -41,7 +41,7 @@ import (
 
 // program is the parts of one running process.
 type program struct {
-	settings settings
+	settings configuration
 	log      logr.Logger
 	manager  ctrl.Manager
 	cert     pki.Files
@@ -52,8 +52,8 @@ type program struct {
 }
 
 // run wires the parts and runs them until ctx ends.
-func run(ctx context.Context, s settings) error {
-	p := &program{settings: s, log: newLogger(s.logLevel)}
+func run(ctx context.Context, s configuration) error {
+	p := &program{settings: s, log: newLogger(s.Monitoring.LogLevel)}
 	ctrl.SetLogger(p.log)
 	p.log.Info("ironflow", "version", version.Release())
 	for _, step := range []func(context.Context) error{
@@ -70,20 +70,20 @@ func run(ctx context.Context, s settings) error {
 // publish settles under which addresses others reach us, and the certificate for them.
 func (p *program) publish(context.Context) error {
 	s := &p.settings
-	if s.hubURL == "" {
-		s.hubURL = "https://" + loopback(s.hubAddr)
+	if s.Hub.PublishURL == "" {
+		s.Hub.PublishURL = "https://" + loopback(s.Hub.Address)
 	}
-	if s.imagesURL == "" {
-		s.imagesURL = "http://" + loopback(s.imagesAddr)
+	if s.Images.PublishURL == "" {
+		s.Images.PublishURL = "http://" + loopback(s.Images.Address)
 	}
 	hosts := []string{"127.0.0.1", "localhost", "ironflow." + names.HubNamespace + ".svc"}
-	for _, u := range []string{s.hubURL, s.imagesURL, s.bmcs.events.url} {
+	for _, u := range []string{s.Hub.PublishURL, s.Images.PublishURL, s.BMCEvents.PublishURL} {
 		if host := hostOf(u); host != "" {
 			hosts = append(hosts, host)
 		}
 	}
 	var err error
-	if p.cert, err = pki.Ensure(filepath.Join(s.dataDir, "tls"), hosts, time.Now()); err != nil {
+	if p.cert, err = pki.Ensure(filepath.Join(s.Store.DataDir, "tls"), hosts, time.Now()); err != nil {
 		return fmt.Errorf("certificates: %w", err)
 	}
 	return nil
@@ -110,7 +110,7 @@ func (p *program) makeManager(context.Context) error {
 // access is the way to the API server. That has its own fairness; a brake here only
 // makes fleets wait.
 func (p *program) access() (*rest.Config, error) {
-	config, err := clusterConfig(p.settings.kubeconfig)
+	config, err := clusterConfig(p.settings.Kubernetes.Kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("no cluster to talk to: %w; set --kubeconfig or KUBECONFIG", err)
 	}
@@ -129,7 +129,7 @@ func (p *program) managerOptions() (ctrl.Options, error) {
 	if err != nil {
 		return ctrl.Options{}, err
 	}
-	lease, renew, retry, err := p.settings.election.times()
+	lease, renew, retry, err := electionSettings(p.settings.LeaderElection).times()
 	if err != nil {
 		return ctrl.Options{}, err
 	}
@@ -137,15 +137,15 @@ func (p *program) managerOptions() (ctrl.Options, error) {
 	return ctrl.Options{
 		Scheme:                        scheme,
 		Logger:                        p.log,
-		Cache:                         cacheOptions(p.settings.namespace),
+		Cache:                         cacheOptions(p.settings.Kubernetes.Namespaces),
 		NewCache:                      secretcache.New,
 		Client:                        client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &readYourWrites}},
 		Controller:                    ctrlconfig.Controller{SkipNameValidation: &p.settings.oneOfMany},
 		Metrics:                       serving,
-		HealthProbeBindAddress:        p.settings.healthAddr,
-		PprofBindAddress:              p.settings.pprofAddr,
-		LeaderElection:                p.settings.leaderElect,
-		LeaderElectionNamespace:       p.settings.leaderNamespace,
+		HealthProbeBindAddress:        p.settings.Monitoring.HealthAddress,
+		PprofBindAddress:              p.settings.Monitoring.ProfilerAddress,
+		LeaderElection:                p.settings.LeaderElection.Enabled,
+		LeaderElectionNamespace:       p.settings.LeaderElection.Namespace,
 		LeaderElectionID:              cmp.Or(p.lease, names.ControllersLease),
 		LeaderElectionReleaseOnCancel: true,
 		LeaseDuration:                 &lease,
@@ -164,7 +164,7 @@ func (p *program) makeParts(ctx context.Context) error {
 	if p.images, err = newImages(ctx, p.settings, p.cert, metrics.Registry, p.log.WithName("images")); err != nil {
 		return err
 	}
-	if p.hub, err = newHub(ctx, p.settings, p.cert, p.imageURLs(), metrics.Registry, newSlog(p.settings.logLevel).With("logger", "hub")); err != nil {
+	if p.hub, err = newHub(ctx, p.settings, p.cert, p.imageURLs(), metrics.Registry, newSlog(p.settings.Monitoring.LogLevel).With("logger", "hub")); err != nil {
 		return err
 	}
 	p.images.resolver, p.hub.live.images = hubpaths.New(hubImages{p}, p.images.store), p.images
@@ -185,7 +185,7 @@ func (p *program) serveImages() error {
 		return err
 	}
 	return p.manager.Add(everywhere(func(ctx context.Context) error {
-		return p.images.serve(ctx, p.settings.imagesAddr, p.settings.imagesTLS)
+		return p.images.serve(ctx, p.settings.Images.Address, p.settings.Images.TLSAddress)
 	}))
 }
 
@@ -194,7 +194,9 @@ func (p *program) serveHub() error {
 	if err := p.manager.AddReadyzCheck("hub", p.hub.door.check); err != nil {
 		return err
 	}
-	return p.manager.Add(everywhere(func(ctx context.Context) error { return p.hub.serve(ctx, p.settings.hubAddr, p.settings.hubPlainAddr) }))
+	return p.manager.Add(everywhere(func(ctx context.Context) error {
+		return p.hub.serve(ctx, p.settings.Hub.Address, p.settings.Hub.PlainAddress)
+	}))
 }
 
 // everywhere runs on every replica, leader or not.
@@ -234,36 +236,34 @@ func clusterConfig(kubeconfig string) (config *rest.Config, err error) {
 	return config, nil
 }
 
-func cacheOptions(namespaces string) cache.Options {
+func cacheOptions(namespaces []string) cache.Options {
 	o := cache.Options{DefaultTransform: cache.TransformStripManagedFields()}
-	for ns := range strings.SplitSeq(namespaces, ",") {
-		if ns = strings.TrimSpace(ns); ns != "" {
-			if o.DefaultNamespaces == nil {
-				o.DefaultNamespaces = map[string]cache.Config{}
-			}
-			o.DefaultNamespaces[ns] = cache.Config{}
+	for _, ns := range namespaces {
+		if o.DefaultNamespaces == nil {
+			o.DefaultNamespaces = map[string]cache.Config{}
 		}
+		o.DefaultNamespaces[ns] = cache.Config{}
 	}
 	return o
 }
 
 // checkPublished refuses addresses that BMCs and machines cannot reach: hosts would
 // wait for minutes for what nobody can fetch.
-func (s *settings) checkPublished() error {
+func (s *configuration) checkPublished() error {
 	published := []struct{ flag, address, whom string }{
-		{"hub-publish-url", s.hubURL, "machines reach the hub"},
-		{"images-publish-url", s.imagesURL, "BMCs reach live images"},
-		{"bmc-events-publish-url", s.bmcs.events.url, "BMCs reach the receiver of their events"},
+		{"hub-publish-url", s.Hub.PublishURL, "machines reach the hub"},
+		{"images-publish-url", s.Images.PublishURL, "BMCs reach live images"},
+		{"bmc-events-publish-url", s.BMCEvents.PublishURL, "BMCs reach the receiver of their events"},
 	}
-	for address := range strings.SplitSeq(s.ipa.ironicURL, ",") { // the endpoint's, where nothing else is set
-		published = append(published, struct{ flag, address, whom string }{"ironic-base-url", strings.TrimSpace(address), "machines reach Ironic"})
+	for _, address := range s.LiveSystem.IronicBaseURLs { // the endpoint's, where nothing else is set
+		published = append(published, struct{ flag, address, whom string }{"ironic-base-url", address, "machines reach Ironic"})
 	}
 	cluster := reach.Around()
 	for _, p := range published {
 		if reach.Unset(p.address) {
 			return fmt.Errorf("--%s %q was not filled in; set it to a URL by which %s (docs/install.md)", p.flag, p.address, p.whom)
 		}
-		if why := cluster.Unreachable(p.address); why != "" && !s.machinesInCluster {
+		if why := cluster.Unreachable(p.address); why != "" && !s.Kubernetes.MachinesInCluster {
 			return fmt.Errorf("--%s %q: %q %s; set it to a URL by which %s, such as that of a load balancer, a node or an ingress, or set --machines-in-cluster if they do reach this one (docs/install.md)",
 				p.flag, p.address, hostOf(p.address), why, p.whom)
 		}

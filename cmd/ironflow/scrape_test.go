@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/hub/pki"
 )
 
@@ -35,7 +36,7 @@ func scraped(t *testing.T, p *program, scheme, token string) (status int, served
 		g.Expect(json.NewEncoder(w).Encode(review)).To(Succeed())
 	}))
 	t.Cleanup(api.Close)
-	p.settings.metricsAddr = "127.0.0.1:0"
+	p.settings.Monitoring.MetricsAddress = "127.0.0.1:0"
 	options, err := p.metricsOptions()
 	g.Expect(err).NotTo(HaveOccurred())
 	server, err := metricsserver.NewServer(options, &rest.Config{Host: api.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}, api.Client())
@@ -65,7 +66,7 @@ func scraped(t *testing.T, p *program, scheme, token string) (status int, served
 
 func TestWhoMayReadMetrics(t *testing.T) {
 	for name, c := range map[string]struct {
-		settings      settings
+		settings      configuration
 		scheme, token string
 		want          int
 	}{
@@ -73,8 +74,8 @@ func TestWhoMayReadMetrics(t *testing.T) {
 		"no made-up token":               {scheme: "https", token: "made-up", want: http.StatusUnauthorized},
 		"who has the right":              {scheme: "https", token: "prometheus", want: http.StatusOK},
 		"not without TLS":                {scheme: "http", token: "prometheus", want: http.StatusBadRequest},
-		"everybody in a laboratory":      {settings: settings{metricsInsecure: true}, scheme: "http", want: http.StatusOK},
-		"with the newest TLS alone, too": {settings: settings{tls: tlsSettings{minVersion: "TLS13"}}, scheme: "https", token: "prometheus", want: http.StatusOK},
+		"everybody in a laboratory":      {settings: configured(func(c *v1alpha1.IronflowConfiguration) { c.Monitoring.MetricsInsecure = true }), scheme: "http", want: http.StatusOK},
+		"with the newest TLS alone, too": {settings: configured(func(c *v1alpha1.IronflowConfiguration) { c.TLS.MinVersion = "TLS13" }), scheme: "https", token: "prometheus", want: http.StatusOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, _ := scraped(t, &program{settings: c.settings}, c.scheme, c.token)
@@ -99,7 +100,7 @@ func TestCertificateOfTheMetrics(t *testing.T) {
 		want    string
 	}{
 		"our own":                         {program{cert: own}, "own.example"},
-		"one that is given":               {program{cert: own, settings: settings{metricsCertDir: dir}}, "given.example"},
+		"one that is given":               {program{cert: own, settings: configured(func(c *v1alpha1.IronflowConfiguration) { c.Monitoring.MetricsCertDir = dir })}, "given.example"},
 		"one for the run, without either": {program{}, "localhost"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,13 +3,21 @@ package main
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/ironflow/ironflow/api/commands/settings"
+	"github.com/ironflow/ironflow/api/config/topics"
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 )
 
 var update = flag.Bool("update", false, "rewrite the documentation tables")
@@ -20,42 +28,102 @@ const (
 	end   = "<!-- end of settings -->"
 )
 
+// TestDocumentationHasEverySetting by topic, with its names everywhere and the parts that have it.
 func TestDocumentationHasEverySetting(t *testing.T) {
-	for name, table := range map[string][]setting{
-		"settings": new(settings).table(), "controllers only": new(settings).liveImages(),
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			start := strings.Replace(start, "settings", name, 1)
-			end := strings.Replace(end, "settings", name, 1)
-			raw, err := os.ReadFile(doc)
-			g.Expect(err).NotTo(HaveOccurred())
-			before, rest, ok := strings.Cut(string(raw), start)
-			g.Expect(ok).To(BeTrue(), "the start marker is gone")
-			have, after, ok := strings.Cut(rest, end)
-			g.Expect(ok).To(BeTrue(), "the end marker is gone")
-			want := markdown(table)
-			if *update {
-				g.Expect(os.WriteFile(doc, []byte(before+start+want+end+after), 0o600)).To(Succeed())
-				return
-			}
-			g.Expect(have).To(Equal(want), "run: go test ./cmd/ironflow -update")
-		})
+	g := NewWithT(t)
+	raw, err := os.ReadFile(doc)
+	g.Expect(err).NotTo(HaveOccurred())
+	before, rest, ok := strings.Cut(string(raw), start)
+	g.Expect(ok).To(BeTrue(), "the start marker is gone")
+	have, after, ok := strings.Cut(rest, end)
+	g.Expect(ok).To(BeTrue(), "the end marker is gone")
+	var s configuration
+	var want strings.Builder
+	for _, group := range topics.All(&s.IronflowConfiguration) {
+		fmt.Fprintf(&want, "\n### %s\n\n%s", group.Title, markdown(&s, group.Rows))
 	}
+	want.WriteString("\n")
+	if *update {
+		g.Expect(os.WriteFile(doc, []byte(before+start+want.String()+end+after), 0o600)).To(Succeed())
+		return
+	}
+	g.Expect(have).To(Equal(want.String()), "run: go test ./cmd/ironflow -update")
 }
 
 // markdown is a table of settings as the documentation shows it.
-func markdown(table []setting) string {
+func markdown(s *configuration, rows []settings.Row) string {
 	var text strings.Builder
-	text.WriteString("| flag | environment | default | meaning |\n|---|---|---|---|\n")
-	for _, s := range table {
-		value := ""
-		if s.value != "" {
-			value = "`" + s.value + "`"
+	text.WriteString("| flag | environment | default | file | parts | meaning |\n|---|---|---|---|---|---|\n")
+	names := topics.Schema(&s.IronflowConfiguration).Names()
+	quoted := func(name string) string {
+		if name == "" {
+			return ""
 		}
-		fmt.Fprintf(&text, "| `--%s` | `%s` | %s | %s |\n", s.flag, s.env, value, s.usage)
+		return "`" + name + "`"
+	}
+	for _, r := range rows {
+		fmt.Fprintf(&text, "| `--%s` | `%s` | %s | %s | %s | %s |\n", r.Flag, r.Env, quoted(r.Default), quoted(names[r.Flag]), strings.Join(partsWith(s, r.Flag), ", "), r.Usage)
 	}
 	return text.String()
+}
+
+// partsWith are the parts that can run apart and have that setting; "all" if each does.
+func partsWith(s *configuration, flag string) (with []string) {
+	tables := map[string][]settings.Group{"controllers": s.controllersTable()}
+	for _, p := range parts {
+		tables[p.use] = p.flags(s)
+	}
+	for _, name := range slices.Sorted(maps.Keys(tables)) {
+		if len(settings.Only(tables[name], flag)) > 0 {
+			with = append(with, name)
+		}
+	}
+	if len(with) == len(tables) {
+		return []string{"all"}
+	}
+	return with
+}
+
+// TestEverySettingIsAField of the configuration, but for secrets, and every field is a setting.
+func TestEverySettingIsAField(t *testing.T) {
+	g := NewWithT(t)
+	var s configuration
+	names := topics.Schema(&s.IronflowConfiguration).Names()
+	var without []string
+	for _, row := range settings.Rows(topics.All(&s.IronflowConfiguration)) {
+		if names[row.Flag] == "" {
+			without = append(without, row.Flag)
+		}
+	}
+	g.Expect(without).To(ConsistOf("ironic-agent-pull-secret"))
+	var fields []string
+	members := reflect.TypeOf(s.IronflowConfiguration)
+	for i := range members.NumField() {
+		topic, _, _ := strings.Cut(members.Field(i).Tag.Get("json"), ",")
+		for k := range members.Field(i).Type.NumField() {
+			if field, _, _ := strings.Cut(members.Field(i).Type.Field(k).Tag.Get("json"), ","); topic != "" && field != "-" {
+				fields = append(fields, topic+"."+field)
+			}
+		}
+	}
+	g.Expect(slices.Collect(maps.Values(names))).To(ConsistOf(fields))
+}
+
+// TestAFileSetsTheProgram, and what is wrong in it is said before anything starts.
+func TestAFileSetsTheProgram(t *testing.T) {
+	for name, tc := range map[string]struct{ fields, want string }{
+		"a field that there is not": {"hub: {publishUrl: x}", "ironflow.yaml:3: there is no hub.publishUrl: did you mean hub.publishURL?"},
+		"a secret":                  {"liveSystem: {ironic-agent-pull-secret: e30=}", "set IRONIC_AGENT_PULL_SECRET, or name the file that has it"},
+		"what cannot work":          {"hub: {publishURL: hub.example}\nironic: {endpoint: https://ironic.example}\nimages: {baseImage: x}", `--hub-publish-url "hub.example" is not a URL`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "ironflow.yaml")
+			NewWithT(t).Expect(os.WriteFile(file, []byte("apiVersion: "+v1alpha1.APIVersion+"\nkind: "+v1alpha1.Kind+"\n"+tc.fields+"\n"), 0o600)).To(Succeed())
+			c := newCommand()
+			c.SetArgs([]string{"run", "--config", file})
+			NewWithT(t).Expect(c.ExecuteContext(t.Context())).To(MatchError(ContainSubstring(tc.want)))
+		})
+	}
 }
 
 func TestAFlagWinsOverTheEnvironment(t *testing.T) {
@@ -69,31 +137,31 @@ func TestAFlagWinsOverTheEnvironment(t *testing.T) {
 		{nil, "https://environment.example:6385"},
 		{[]string{"--ironic-endpoint", "https://flag.example:6385"}, "https://flag.example:6385"},
 	} {
-		var s settings
+		var s configuration
 		flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-		bind(flags, s.table())
+		settings.Bind(flags, s.table())
 		g.Expect(flags.Parse(tc.args)).To(Succeed())
-		g.Expect(s.ironic.endpoint).To(Equal(tc.want))
-		g.Expect(s.ironic.timeout.String()).To(Equal("7s"), "plain numbers are seconds, as elsewhere")
+		g.Expect(s.Ironic.Endpoint).To(Equal(tc.want))
+		g.Expect(s.Ironic.Timeout.Duration.String()).To(Equal("7s"), "plain numbers are seconds, as elsewhere")
 	}
 }
 
 // defaults are the settings where nothing is set but the folder, for a hub without
 // authentication.
-func defaults(dir string) settings {
-	var s settings
-	bind(pflag.NewFlagSet("run", pflag.ContinueOnError), s.table())
-	s.dataDir, s.hubAuth = dir, "none"
+func defaults(dir string) configuration {
+	var s configuration
+	settings.Bind(pflag.NewFlagSet("run", pflag.ContinueOnError), s.table())
+	s.Store.DataDir, s.Hub.Auth = dir, "none"
 	return s
 }
 
 func TestDefaultsCanBeRead(t *testing.T) {
-	var s settings
+	var s configuration
 	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	bind(flags, s.table())
-	for _, row := range s.table() {
-		f := flags.Lookup(row.flag)
-		NewWithT(t).Expect(f.DefValue).To(Equal(row.value), row.flag)
+	settings.Bind(flags, s.table())
+	for _, row := range settings.Rows(s.table()) {
+		f := flags.Lookup(row.Flag)
+		NewWithT(t).Expect(f.DefValue).To(Equal(row.Default), row.Flag)
 	}
 }
 
@@ -161,9 +229,9 @@ func TestWhatCannotWorkIsRefusedAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			var s settings
+			var s configuration
 			flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-			bind(flags, s.table())
+			settings.Bind(flags, s.table())
 			g.Expect(flags.Parse(tc.args)).To(Succeed())
 			err := s.complete()
 			if tc.want == "" {
@@ -173,4 +241,10 @@ func TestWhatCannotWorkIsRefusedAtOnce(t *testing.T) {
 			g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
 		})
 	}
+}
+
+// configured is a configuration with just that set.
+func configured(set func(*v1alpha1.IronflowConfiguration)) (c configuration) {
+	set(&c.IronflowConfiguration)
+	return c
 }

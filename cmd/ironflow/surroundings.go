@@ -21,7 +21,7 @@ const lookAgain = 5 * time.Minute
 
 // askCluster are the checks of what the API server serves and allows. Definitions are read whole for a comparison,
 // which takes memory that a program that runs for long does not need.
-func (s *settings) askCluster(access *rest.Config, hub, compare bool) ([]selfcheck.Check, error) {
+func (s *configuration) askCluster(access *rest.Config, hub, compare bool) ([]selfcheck.Check, error) {
 	rules, err := config.Rules()
 	if err != nil {
 		return nil, err
@@ -40,31 +40,31 @@ func (s *settings) askCluster(access *rest.Config, hub, compare bool) ([]selfche
 		kinds = selfcheck.Kinds(access, reader, selfcheck.Wanted(scheme), features)
 	}
 	return []selfcheck.Check{
-		selfcheck.Rights(access, features.Needed(rules), listOf(s.namespace)),
+		selfcheck.Rights(access, features.Needed(rules), s.Kubernetes.Namespaces),
 		kinds,
 		selfcheck.OtherOperator(reader, time.Now),
 	}, nil
 }
 
 // published are the addresses that machines and BMCs are told.
-func (s *settings) published() []selfcheck.Published {
+func (s *configuration) published() []selfcheck.Published {
 	return []selfcheck.Published{
-		{Flag: "hub-publish-url", Whom: "machines reach the hub", URL: cmp.Or(s.hubURL, "https://"+loopback(s.hubAddr))},
-		{Flag: "images-publish-url", Whom: "BMCs reach live images", URL: cmp.Or(s.imagesURL, "http://"+loopback(s.imagesAddr))},
+		{Flag: "hub-publish-url", Whom: "machines reach the hub", URL: cmp.Or(s.Hub.PublishURL, "https://"+loopback(s.Hub.Address))},
+		{Flag: "images-publish-url", Whom: "BMCs reach live images", URL: cmp.Or(s.Images.PublishURL, "http://"+loopback(s.Images.Address))},
 	}
 }
 
 // certificateCheck reads the certificates that settings name, and our own.
-func (s *settings) certificateCheck() selfcheck.Check {
+func (s *configuration) certificateCheck() selfcheck.Check {
 	files := []selfcheck.CertificateFile{
-		{What: "Ironic's CA (--ironic-ca)", Cert: s.ironic.caFile, Optional: true},
-		{What: "our certificate at Ironic (--ironic-client-cert)", Cert: s.ironic.certFile, Key: s.ironic.keyFile, Optional: true},
-		{What: "the hub's certificate (--data-dir)", Cert: filepath.Join(s.dataDir, "tls", "tls.crt"), Key: filepath.Join(s.dataDir, "tls", "tls.key"), Optional: true},
-		{What: "the CA of BMCs (--bmc-ca)", Cert: s.bmcs.caFile},
-		{What: "the CA bundle of live systems (--ca-bundle)", Cert: s.live.caBundle},
-		{What: "the CA of the file store (--files-ca)", Cert: s.files.ca},
+		{What: "Ironic's CA (--ironic-ca)", Cert: s.Ironic.CAFile, Optional: true},
+		{What: "our certificate at Ironic (--ironic-client-cert)", Cert: s.Ironic.ClientCertFile, Key: s.Ironic.ClientKeyFile, Optional: true},
+		{What: "the hub's certificate (--data-dir)", Cert: filepath.Join(s.Store.DataDir, "tls", "tls.crt"), Key: filepath.Join(s.Store.DataDir, "tls", "tls.key"), Optional: true},
+		{What: "the CA of BMCs (--bmc-ca)", Cert: s.BMC.CAFile},
+		{What: "the CA bundle of live systems (--ca-bundle)", Cert: s.LiveSystem.CABundleFile},
+		{What: "the CA of the file store (--files-ca)", Cert: s.Files.CAFile},
 	}
-	if dir := s.metricsCertDir; dir != "" {
+	if dir := s.Monitoring.MetricsCertDir; dir != "" {
 		files = append(files, selfcheck.CertificateFile{What: "the certificate of metrics (--metrics-cert-dir)", Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")})
 	}
 	named := files[:0]
@@ -77,7 +77,7 @@ func (s *settings) certificateCheck() selfcheck.Check {
 }
 
 // lookAtMedia opens the base images for a moment, as the image server does.
-func (s *settings) lookAtMedia(ctx context.Context) (selfcheck.BaseImages, error) {
+func (s *configuration) lookAtMedia(ctx context.Context) (selfcheck.BaseImages, error) {
 	place := s.mediaPlace()
 	if place == "" {
 		return selfcheck.BaseImages{}, errors.New("none is set: neither --base-image nor --base-image-list")
@@ -86,15 +86,15 @@ func (s *settings) lookAtMedia(ctx context.Context) (selfcheck.BaseImages, error
 	if err != nil {
 		return selfcheck.BaseImages{}, err
 	}
-	return baseImages(registry, place, s.images.list), nil
+	return baseImages(registry, place, s.Images.BaseImageList), nil
 }
 
 // mediaPlace is the file or folder of base images; empty if none is set.
-func (s *settings) mediaPlace() string {
-	if s.baseImage == "" && s.images.list != "" {
-		return filepath.Join(s.dataDir, "base")
+func (s *configuration) mediaPlace() string {
+	if s.Images.BaseImage == "" && s.Images.BaseImageList != "" {
+		return filepath.Join(s.Store.DataDir, "base")
 	}
-	return s.baseImage
+	return s.Images.BaseImage
 }
 
 // baseImages are those of a registry in the terms of the check.
@@ -108,7 +108,7 @@ func baseImages(registry *media.Registry, place, list string) selfcheck.BaseImag
 
 // lookAtMedia are the base images as the image server has them.
 func (p *program) lookAtMedia(context.Context) (selfcheck.BaseImages, error) {
-	return baseImages(p.images.media, p.settings.mediaPlace(), p.settings.images.list), nil
+	return baseImages(p.images.media, p.settings.mediaPlace(), p.settings.Images.BaseImageList), nil
 }
 
 // tellSurroundings has the manager look at what is around the parts that run: all of it at the
@@ -150,10 +150,10 @@ func (p *program) later(hub bool) []selfcheck.Check {
 		checks = append(checks, selfcheck.Ironics(ironics))
 	}
 	if p.images != nil {
-		checks = append(checks, selfcheck.Media(p.lookAtMedia), selfcheck.AgentImage(p.settings.ipa.agentImage))
+		checks = append(checks, selfcheck.Media(p.lookAtMedia), selfcheck.AgentImage(p.settings.LiveSystem.IronicAgentImage))
 	}
 	if hub {
-		checks = append(checks, selfcheck.DataFolder(p.settings.dataDir), selfcheck.Loopback(p.settings.published()))
+		checks = append(checks, selfcheck.DataFolder(p.settings.Store.DataDir), selfcheck.Loopback(p.settings.published()))
 	}
 	return checks
 }

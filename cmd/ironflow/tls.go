@@ -7,25 +7,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 )
 
 // tlsSettings are what our TLS listeners agree to.
-type tlsSettings struct {
-	minVersion, maxVersion string
-	ciphers                string
-	// curves are key exchanges, by their names or by IANA's numbers of them.
-	curves string
-}
-
-// settings are the rows of the table.
-func (t *tlsSettings) settings() []setting {
-	return []setting{
-		{"tls-min-version", "IRONFLOW_TLS_MIN_VERSION", "TLS12", "oldest TLS version of the metrics listener and the hub's REST API: TLS12 or TLS13", text(&t.minVersion)},
-		{"tls-max-version", "IRONFLOW_TLS_MAX_VERSION", "", "newest TLS version of the metrics listener and the hub's REST API: TLS12 or TLS13; empty for no limit", text(&t.maxVersion)},
-		{"tls-cipher-suites", "IRONFLOW_TLS_CIPHER_SUITES", "", "comma-separated cipher suites of TLS 1.2 of the metrics listener and the hub's REST API, by their IANA names; empty for Go's choice", text(&t.ciphers)},
-		{"tls-curve-preferences", "IRONFLOW_TLS_CURVE_PREFERENCES", "", "comma-separated key exchanges of the metrics listener and the hub's REST API, by names such as X25519 or by IANA's numbers such as 29; empty for Go's choice", text(&t.curves)},
-	}
-}
+type tlsSettings v1alpha1.TLS
 
 // tlsVersions are the values of tls-min-version and tls-max-version.
 var tlsVersions = map[string]uint16{"TLS12": tls.VersionTLS12, "TLS13": tls.VersionTLS13}
@@ -35,16 +22,16 @@ var tlsCurves = []tls.CurveID{tls.X25519MLKEM768, tls.SecP256r1MLKEM768, tls.Sec
 
 // harden is what the settings do to a listener's TLS.
 func (t tlsSettings) harden() (func(*tls.Config), error) {
-	oldest, err := tlsVersion("--tls-min-version", t.minVersion, tls.VersionTLS12)
+	oldest, err := tlsVersion("--tls-min-version", t.MinVersion, tls.VersionTLS12)
 	if err != nil {
 		return nil, err
 	}
-	newest, err := tlsVersion("--tls-max-version", t.maxVersion, 0)
+	newest, err := tlsVersion("--tls-max-version", t.MaxVersion, 0)
 	switch {
 	case err != nil:
 		return nil, err
 	case newest != 0 && newest < oldest:
-		return nil, fmt.Errorf("--tls-max-version %s is older than --tls-min-version %s", t.maxVersion, t.minVersion)
+		return nil, fmt.Errorf("--tls-max-version %s is older than --tls-min-version %s", t.MaxVersion, t.MinVersion)
 	}
 	suites, err := t.suites()
 	if err != nil {
@@ -76,7 +63,7 @@ func (t tlsSettings) suites() (ids []uint16, err error) {
 	for _, suite := range tls.CipherSuites() {
 		all[suite.Name] = suite.ID
 	}
-	for _, name := range listOf(t.ciphers) {
+	for _, name := range t.CipherSuites {
 		id, known := all[name]
 		if !known {
 			return nil, fmt.Errorf("--tls-cipher-suites: %q is none of %s", name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
@@ -88,7 +75,7 @@ func (t tlsSettings) suites() (ids []uint16, err error) {
 
 // keyExchanges are the curves; none for Go's choice.
 func (t tlsSettings) keyExchanges() (ids []tls.CurveID, err error) {
-	for _, name := range listOf(t.curves) {
+	for _, name := range t.CurvePreferences {
 		at := slices.IndexFunc(tlsCurves, func(c tls.CurveID) bool { return c.String() == name || strconv.Itoa(int(c)) == name })
 		if at < 0 {
 			var known []string

@@ -18,16 +18,16 @@ func TestTLSSettings(t *testing.T) {
 		says     string
 	}{
 		"by default":         {version: tls.VersionTLS12},
-		"the newest":         {settings: tlsSettings{minVersion: "TLS13"}, version: tls.VersionTLS13},
-		"an old one":         {settings: tlsSettings{minVersion: "TLS10"}, says: "neither TLS12 nor TLS13"},
-		"none newer":         {settings: tlsSettings{maxVersion: "TLS12"}, version: tls.VersionTLS12, newest: tls.VersionTLS12},
-		"none at all":        {settings: tlsSettings{minVersion: "TLS13", maxVersion: "TLS12"}, says: "--tls-max-version TLS12 is older"},
-		"a misspelt newest":  {settings: tlsSettings{maxVersion: "1.3"}, says: "--tls-max-version"},
-		"suites":             {settings: tlsSettings{ciphers: "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"}, version: tls.VersionTLS12, suites: []uint16{tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384}},
-		"an insecure suite":  {settings: tlsSettings{ciphers: "TLS_RSA_WITH_RC4_128_SHA"}, says: "is none of TLS_AES_128_GCM_SHA256"},
-		"a misspelt version": {settings: tlsSettings{minVersion: "1.2"}, says: "--tls-min-version"},
-		"curves":             {settings: tlsSettings{curves: "4588, X25519,CurveP256"}, version: tls.VersionTLS12, curves: []tls.CurveID{tls.X25519MLKEM768, tls.X25519, tls.CurveP256}},
-		"an unknown curve":   {settings: tlsSettings{curves: "7"}, says: "X25519 (29)"},
+		"the newest":         {settings: tlsSettings{MinVersion: "TLS13"}, version: tls.VersionTLS13},
+		"an old one":         {settings: tlsSettings{MinVersion: "TLS10"}, says: "neither TLS12 nor TLS13"},
+		"none newer":         {settings: tlsSettings{MaxVersion: "TLS12"}, version: tls.VersionTLS12, newest: tls.VersionTLS12},
+		"none at all":        {settings: tlsSettings{MinVersion: "TLS13", MaxVersion: "TLS12"}, says: "--tls-max-version TLS12 is older"},
+		"a misspelt newest":  {settings: tlsSettings{MaxVersion: "1.3"}, says: "--tls-max-version"},
+		"suites":             {settings: tlsSettings{CipherSuites: []string{"TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"}}, version: tls.VersionTLS12, suites: []uint16{tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384}},
+		"an insecure suite":  {settings: tlsSettings{CipherSuites: []string{"TLS_RSA_WITH_RC4_128_SHA"}}, says: "is none of TLS_AES_128_GCM_SHA256"},
+		"a misspelt version": {settings: tlsSettings{MinVersion: "1.2"}, says: "--tls-min-version"},
+		"curves":             {settings: tlsSettings{CurvePreferences: []string{"4588", "X25519", "CurveP256"}}, version: tls.VersionTLS12, curves: []tls.CurveID{tls.X25519MLKEM768, tls.X25519, tls.CurveP256}},
+		"an unknown curve":   {settings: tlsSettings{CurvePreferences: []string{"7"}}, says: "X25519 (29)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -51,10 +51,10 @@ func TestElectionTimes(t *testing.T) {
 	lease, renew, retry, err := electionSettings{}.times()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect([]time.Duration{lease, renew, retry}).To(Equal([]time.Duration{15 * time.Second, 10 * time.Second, 2 * time.Second}))
-	lease, renew, retry, err = electionSettings{lease: 60, renew: 40, retry: 5}.times()
+	lease, renew, retry, err = electionSettings{LeaseDurationSeconds: 60, RenewDeadlineSeconds: 40, RetryPeriodSeconds: 5}.times()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect([]time.Duration{lease, renew, retry}).To(Equal([]time.Duration{time.Minute, 40 * time.Second, 5 * time.Second}))
-	for _, wrong := range []electionSettings{{lease: 5}, {renew: 15}, {retry: 9}, {retry: -1}} {
+	for _, wrong := range []electionSettings{{LeaseDurationSeconds: 5}, {RenewDeadlineSeconds: 15}, {RetryPeriodSeconds: 9}, {RetryPeriodSeconds: -1}} {
 		_, _, _, err = wrong.times()
 		g.Expect(err).To(MatchError(ContainSubstring("--lease-duration-seconds")))
 	}

@@ -14,6 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ironflow/ironflow/api/commands/settings"
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 )
 
 // TestTheWatchIsReadInAnyOrder has an API server, or what stands before one, write the members of hosts in an order of
@@ -61,7 +64,9 @@ func watched(t *testing.T, namespaces, host string) *metal3.BareMetalHost {
 		}
 	}))
 	t.Cleanup(server.CloseClientConnections)
-	p := program{settings: settings{namespace: namespaces, metricsAddr: "0"}}
+	p := program{settings: configured(func(c *v1alpha1.IronflowConfiguration) {
+		c.Kubernetes.Namespaces, c.Monitoring.MetricsAddress = settings.Split(namespaces), "0"
+	})}
 	o, err := p.managerOptions()
 	g.Expect(err).NotTo(HaveOccurred())
 	o.Cache.Scheme = o.Scheme
