@@ -5,12 +5,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 )
 
 // TestLint has helm's own judgement of the chart for every way in.
@@ -225,6 +228,47 @@ func TestSettingsOfTheUser(t *testing.T) {
 	g.Expect(env).To(HaveKeyWithValue("IRONFLOW_LIMIT_HOSTS", "12"))
 	g.Expect(env).To(HaveKeyWithValue("IRONFLOW_HOST_SERIES", "true"))
 	g.Expect(env).To(HaveKeyWithValue("IRONFLOW_LOG_LEVEL", "debug"))
+}
+
+// TestConfigurationOfTheUser is the file that the program is told to read, which takes it as it is.
+func TestConfigurationOfTheUser(t *testing.T) {
+	g := NewWithT(t)
+	const fields = `configuration={"hosts":{"limit":12,"metricSeries":true},"ironic":{"timeout":"45s"},"hubLimits":{"stageTimeouts":["Rebooting=1h"]},"liveSystem":{"ntpServers":["192.0.2.1"]}}`
+	all := rendered(t, append(values("loadbalancer"), "--set-json", fields)...)
+	g.Expect(environment(t, all)).To(HaveKeyWithValue("IRONFLOW_CONFIG", "/etc/ironflow/configuration/ironflow.yaml"))
+	g.Expect(as[appsv1.Deployment](t, all, "Deployment ironflow").Spec.Template.Annotations).To(HaveKey("checksum/configuration"), "another file is another pod")
+	var c v1alpha1.IronflowConfiguration
+	file := as[corev1.ConfigMap](t, all, "ConfigMap ironflow-configuration").Data["ironflow.yaml"]
+	g.Expect(yaml.UnmarshalStrict([]byte(file), &c)).To(Succeed(), file)
+	var want v1alpha1.IronflowConfiguration
+	want.APIVersion, want.Kind = v1alpha1.APIVersion, v1alpha1.Kind
+	want.Hosts, want.Ironic.Timeout.Duration = v1alpha1.Hosts{Limit: 12, MetricSeries: true}, 45*time.Second
+	want.HubLimits.StageTimeouts, want.LiveSystem.NTPServers = []string{"Rebooting=1h"}, []string{"192.0.2.1"}
+	g.Expect(c).To(Equal(want))
+}
+
+// TestFieldsThatTheChartRefusesExist: a field that gets another name is refused by that name.
+func TestFieldsThatTheChartRefusesExist(t *testing.T) {
+	g := NewWithT(t)
+	_, rules, found := strings.Cut(text(t, "templates/_check.tpl"), `define "ironflow.check.configuration"`)
+	g.Expect(found).To(BeTrue())
+	page := text(t, "../../docs/configuration.md")
+	words := func(after string) []string {
+		_, rest, found := strings.Cut(rules, after)
+		g.Expect(found).To(BeTrue(), after)
+		list, _, _ := strings.Cut(rest, " -}}")
+		return strings.Fields(list)
+	}
+	fields := words("$fixed := list ")
+	for i, word := range words("$own := dict ") {
+		if i%2 == 0 { // the others are values of the chart
+			fields = append(fields, word)
+		}
+	}
+	g.Expect(len(fields)).To(BeNumerically(">", 30))
+	for _, field := range fields {
+		g.Expect(page).To(ContainSubstring("| `" + strings.Trim(field, `"`) + "` |"))
+	}
 }
 
 // TestImagesArePinned by a release or a digest.

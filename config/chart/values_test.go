@@ -80,6 +80,7 @@ var changes = map[string]change{
 	"userRoles.aggregate":                 {"loadbalancer", "true", "aggregate-to-edit"},
 	"admission.enabled":                   {"loadbalancer", "false", ""},
 	"settings":                            {"loadbalancer", `{"IRONFLOW_LOG_LEVEL":"debug"}`, `IRONFLOW_LOG_LEVEL: "debug"`},
+	"configuration":                       {"loadbalancer", `{"hosts":{"limit":12}}`, "mountPath: /etc/ironflow/configuration"},
 	"networkPolicy.enabled":               {"loadbalancer", "false", ""},
 	"networkPolicy.metricsFrom":           {"loadbalancer", `[{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"monitoring"}}}]`, "kubernetes.io/metadata.name: monitoring"},
 	"networkPolicy.ingressFrom":           {"ingress", `[{"ipBlock":{"cidr":"192.0.2.0/24"}}]`, "cidr: 192.0.2.0/24"},

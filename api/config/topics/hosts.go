@@ -9,16 +9,16 @@ import (
 // Hosts are the settings of [v1alpha1.Hosts].
 func Hosts(c *v1alpha1.Hosts) settings.Group {
 	return settings.Group{Title: "Hosts", Rows: []settings.Row{
-		settings.Number("concurrency", "BMO_CONCURRENCY", "0", "hosts worked on at once; 0 for 100", &c.Concurrency),
-		settings.Bool("host-series", "IRONFLOW_HOST_SERIES", "false", "metric series per host, where baremetal-operator has them", &c.MetricSeries),
+		settings.Number("concurrency", "BMO_CONCURRENCY", "0", "maximum number of hosts that decisions are made for at the same moment; 0 for 100", &c.Concurrency),
+		settings.Bool("host-series", "IRONFLOW_HOST_SERIES", "false", "labels namespace and host on the metrics that baremetal-operator has for each host: a series per host", &c.MetricSeries),
 		settings.Bool("hostclaims", "IRONFLOW_HOSTCLAIMS", "false", "give hosts to HostClaims, as HostDeployPolicies allow", &c.HostClaims),
-		settings.Number("limit-hosts", "IRONFLOW_LIMIT_HOSTS", "0", "hosts that may be inspected, cleaned or deployed at once; 0 for any number", &c.Limit),
-		settings.Number("limit-network-boot", "PROVISIONING_LIMIT", "20", "the same of hosts that boot over the network, not by virtual media", &c.LimitNetworkBoot),
-		settings.Number("limit-per-ironic", "IRONFLOW_LIMIT_PER_IRONIC", "0", "the same for each Ironic", &c.LimitPerIronic),
-		settings.Number("limit-per-failure-domain", "IRONFLOW_LIMIT_PER_FAILURE_DOMAIN", "0", "the same for each failure domain (label "+names.FailureDomain+")", &c.LimitPerFailureDomain),
-		settings.Number("max-provisioning-retries", "IRONFLOW_MAX_PROVISIONING_RETRIES", "5", "deployments of a host that may fail in a row before it waits for a person; 0 for any number", &c.MaxProvisioningRetries),
-		settings.Text("direct-deploy-boot-device", "DIRECT_DEPLOY_FORCE_PERSISTENT_BOOT_DEVICE", "Default", "driver_info force_persistent_boot_device of images and custom deploys: Default, Always or Never", &c.DirectDeployBootDevice),
-		settings.Text("live-iso-boot-device", "LIVE_ISO_FORCE_PERSISTENT_BOOT_DEVICE", "Default", "the same of live ISOs", &c.LiveISOBootDevice),
+		settings.Number("limit-hosts", "IRONFLOW_LIMIT_HOSTS", "0", "maximum number of hosts that are inspected, cleaned or deployed concurrently; 0 for no limit", &c.Limit),
+		settings.Number("limit-network-boot", "PROVISIONING_LIMIT", "20", "maximum number of network-booted (PXE) hosts that are inspected, cleaned or deployed concurrently; those with virtual media do not count; 0 for no limit", &c.LimitNetworkBoot),
+		settings.Number("limit-per-ironic", "IRONFLOW_LIMIT_PER_IRONIC", "0", "maximum number of hosts of one Ironic that are inspected, cleaned or deployed concurrently; 0 for no limit", &c.LimitPerIronic),
+		settings.Number("limit-per-failure-domain", "IRONFLOW_LIMIT_PER_FAILURE_DOMAIN", "0", "maximum number of hosts of one failure domain that are inspected, cleaned or deployed concurrently; 0 for no limit (label "+names.FailureDomain+")", &c.LimitPerFailureDomain),
+		settings.Number("max-provisioning-retries", "IRONFLOW_MAX_PROVISIONING_RETRIES", "5", "maximum number of deployments of a host that fail in a row before it waits for a person; 0 for no limit", &c.MaxProvisioningRetries),
+		settings.Text("direct-deploy-boot-device", "DIRECT_DEPLOY_FORCE_PERSISTENT_BOOT_DEVICE", "Default", "driver_info force_persistent_boot_device of hosts that are deployed with an image or a custom deploy: Default, Always or Never", &c.DirectDeployBootDevice),
+		settings.Text("live-iso-boot-device", "LIVE_ISO_FORCE_PERSISTENT_BOOT_DEVICE", "Default", "driver_info force_persistent_boot_device of hosts that are deployed with a live ISO: Default, Always or Never", &c.LiveISOBootDevice),
 		settings.Bool("provisioning-network-disabled", "PROVISIONING_NETWORK_DISABLED", "false", "refuse BMC addresses whose machines boot the live image over the network", &c.ProvisioningNetworkDisabled),
 	}}
 }
@@ -27,7 +27,7 @@ func Hosts(c *v1alpha1.Hosts) settings.Group {
 func Ironic(c *v1alpha1.Ironic) settings.Group {
 	return settings.Group{Title: "Ironic", Rows: []settings.Row{
 		settings.Text("ironic-endpoint", "IRONIC_ENDPOINT", "", "Ironic's URL; /v1 is added", &c.Endpoint),
-		settings.Text("ironic-endpoints", "IRONFLOW_IRONIC_ENDPOINTS", "", "YAML file that lists several Ironics, in the place of the settings of one", &c.EndpointsFile),
+		settings.Text("ironic-endpoints", "IRONFLOW_IRONIC_ENDPOINTS", "", "YAML file that lists several Ironics, used instead of ironic-endpoint and the other settings of one Ironic; see docs/ironic.md", &c.EndpointsFile),
 		settings.Text("ironic-auth-root", "METAL3_AUTH_ROOT_DIR", "/opt/metal3/auth", "folder with ironic/username and ironic/password; without these files no authentication", &c.AuthRoot),
 		settings.Text("ironic-ca", "IRONIC_CACERT_FILE", "/opt/metal3/certs/ca/tls.crt", "CA of Ironic; ignored when the file is missing", &c.CAFile),
 		settings.Text("ironic-client-cert", "IRONIC_CLIENT_CERT_FILE", "/opt/metal3/certs/client/tls.crt", "client certificate for Ironic; ignored when missing", &c.ClientCertFile),
@@ -40,19 +40,19 @@ func Ironic(c *v1alpha1.Ironic) settings.Group {
 		settings.Text("ironic-keystone-project", "OS_PROJECT_NAME", "", "project to act in; empty for the whole system", &c.KeystoneProject),
 		settings.Duration("ironic-timeout", "IRONIC_CLIENT_TIMEOUT", "30s", "limit of one request to Ironic", &c.Timeout),
 		settings.Duration("ironic-heartbeat-timeout", "IRONFLOW_IRONIC_HEARTBEAT_TIMEOUT", "0s", "Ironic's own [api]ramdisk_heartbeat_timeout, from which follows when a ramdisk has fallen silent; 0 learns it from the heartbeats", &c.HeartbeatTimeout),
-		settings.Text("ironic-external-url-v6", "IRONIC_EXTERNAL_URL_V6", "", "URL of Ironic's image server for BMCs with an IPv6 address", &c.ExternalURLv6),
+		settings.Text("ironic-external-url-v6", "IRONIC_EXTERNAL_URL_V6", "", "URL by which BMCs with an IPv6 address reach Ironic's image server", &c.ExternalURLv6),
 	}}
 }
 
 // DeployImages are the settings of [v1alpha1.DeployImages].
 func DeployImages(c *v1alpha1.DeployImages) settings.Group {
 	return settings.Group{Title: "Live images without an image server", Rows: []settings.Row{
-		settings.Bool("build-preprov-image", "IRONFLOW_BUILD_PREPROV_IMAGE", "false", "ask for a PreprovisioningImage per host, which another program makes", &c.BuildPreprovisioningImages),
-		settings.Text("deploy-iso-url", "DEPLOY_ISO_URL", "", "live ISO of all hosts whose BMC boots one", &c.ISOURL),
-		settings.Text("deploy-kernel-url", "DEPLOY_KERNEL_URL", "", "kernel of the live image of the others, together with deploy-ramdisk-url", &c.KernelURL),
-		settings.Text("deploy-ramdisk-url", "DEPLOY_RAMDISK_URL", "", "ramdisk of the live image of the others", &c.RamdiskURL),
-		settings.List("deploy-iso-by-arch", "DEPLOY_ISO_BY_ARCH", "", "comma-separated ARCHITECTURE:URL, in the place of deploy-iso-url for hosts of these", &c.ISOByArch),
-		settings.List("deploy-kernel-by-arch", "DEPLOY_KERNEL_BY_ARCH", "", "the same of deploy-kernel-url", &c.KernelByArch),
-		settings.List("deploy-ramdisk-by-arch", "DEPLOY_RAMDISK_BY_ARCH", "", "the same of deploy-ramdisk-url", &c.RamdiskByArch),
+		settings.Bool("build-preprov-image", "IRONFLOW_BUILD_PREPROV_IMAGE", "false", "create a PreprovisioningImage for each host, whose live image another program makes", &c.BuildPreprovisioningImages),
+		settings.Text("deploy-iso-url", "DEPLOY_ISO_URL", "", "URL of the live ISO of all hosts whose BMC boots one", &c.ISOURL),
+		settings.Text("deploy-kernel-url", "DEPLOY_KERNEL_URL", "", "kernel of the live image of all hosts whose BMC boots no ISO, together with deploy-ramdisk-url", &c.KernelURL),
+		settings.Text("deploy-ramdisk-url", "DEPLOY_RAMDISK_URL", "", "ramdisk of the live image of all hosts whose BMC boots no ISO, together with deploy-kernel-url", &c.RamdiskURL),
+		settings.List("deploy-iso-by-arch", "DEPLOY_ISO_BY_ARCH", "", "comma-separated ARCHITECTURE:URL, used instead of deploy-iso-url for hosts of these architectures", &c.ISOByArch),
+		settings.List("deploy-kernel-by-arch", "DEPLOY_KERNEL_BY_ARCH", "", "comma-separated ARCHITECTURE:URL, used instead of deploy-kernel-url for hosts of these architectures", &c.KernelByArch),
+		settings.List("deploy-ramdisk-by-arch", "DEPLOY_RAMDISK_BY_ARCH", "", "comma-separated ARCHITECTURE:URL, used instead of deploy-ramdisk-url for hosts of these architectures", &c.RamdiskByArch),
 	}}
 }

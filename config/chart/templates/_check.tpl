@@ -9,6 +9,7 @@ of them, or a sentence. Each says what to set.
 {{- include "ironflow.check.exposure" . -}}
 {{- include "ironflow.check.replicas" . -}}
 {{- include "ironflow.check.settings" . -}}
+{{- include "ironflow.check.configuration" . -}}
 {{- end }}
 
 {{- define "ironflow.check.image" -}}
@@ -88,8 +89,24 @@ of them, or a sentence. Each says what to set.
 {{- if eq $name "IRONIC_AGENT_PULL_SECRET" -}}
 {{- fail "settings.IRONIC_AGENT_PULL_SECRET is a secret, and settings are for everybody to read: mount it by extraVolumes, and set settings.IRONFLOW_IRONIC_AGENT_PULL_SECRET_FILE to the file" -}}
 {{- end -}}
-{{- if has $name (list "IRONFLOW_HUB_ADDR" "IRONFLOW_HUB_PLAIN_ADDR" "IRONFLOW_IMAGES_ADDR" "IRONFLOW_IMAGES_TLS_ADDR" "IRONFLOW_BMC_EVENTS_ADDR" "IRONFLOW_METRICS_ADDR" "IRONFLOW_HEALTH_ADDR" "IRONFLOW_DATA_DIR" "IRONFLOW_LEADER_ELECT" "POD_NAMESPACE" "KUBECONFIG") -}}
+{{- if has $name (list "IRONFLOW_HUB_ADDR" "IRONFLOW_HUB_PLAIN_ADDR" "IRONFLOW_IMAGES_ADDR" "IRONFLOW_IMAGES_TLS_ADDR" "IRONFLOW_BMC_EVENTS_ADDR" "IRONFLOW_METRICS_ADDR" "IRONFLOW_HEALTH_ADDR" "IRONFLOW_DATA_DIR" "IRONFLOW_LEADER_ELECT" "POD_NAMESPACE" "KUBECONFIG" "IRONFLOW_CONFIG") -}}
 {{- fail (printf "settings.%s is fixed by the chart, whose ports, probes and volumes depend on it: take it away" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
+{{- define "ironflow.check.configuration" -}}
+{{- $own := dict "kubernetes.namespaces" "watchNamespaces" "kubernetes.machinesInCluster" "exposure.machinesInCluster" "hub.publishURL" "exposure.hubURL" "images.publishURL" "exposure.imagesURL" "bmcEvents.publishURL" "exposure.bmcEventsURL" "ironic.endpoint" "ironic.endpoint" "ironic.insecure" "ironic.insecure" "liveSystem.ironicBaseURLs" "ironic.machinesURL" "hosts.hostClaims" "features.hostClaims.enabled" "bmc.enabled" "features.bmc.enabled" "store.database" "database.url" "store.databasePasswordFile" "database.passwordSecret" "files.address" "files.url" "files.endpoint" "files.endpoint" "files.credentialsFile" "files.credentialsSecret" "images.baseImage" "baseImages" "images.baseImageList" "baseImages.list" "liveSystem.ironicAgentImage" "liveImage.agentImage" "liveSystem.ironicAgentForeign" "liveImage.agentForeign" "deployImages.isoURL" "liveImage.isoURL" "deployImages.kernelURL" "liveImage.kernelURL" "deployImages.ramdiskURL" "liveImage.ramdiskURL" -}}
+{{- $fixed := list "hub.address" "hub.plainAddress" "images.address" "images.tlsAddress" "bmcEvents.address" "monitoring.metricsAddress" "monitoring.healthAddress" "store.dataDir" "leaderElection.enabled" "leaderElection.namespace" "kubernetes.kubeconfig" -}}
+{{- range $topic, $fields := .Values.configuration -}}
+{{- range $field, $_ := $fields -}}
+{{- $name := printf "%s.%s" $topic $field -}}
+{{- if hasKey $own $name -}}
+{{- fail (printf "configuration.%s is what a value of the chart sets: set %s" $name (get $own $name)) -}}
+{{- end -}}
+{{- if has $name $fixed -}}
+{{- fail (printf "configuration.%s is fixed by the chart, whose ports, probes and volumes depend on it: take it away" $name) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end }}

@@ -11,6 +11,7 @@
 {{- end -}}
 {{- if .features.hub.enabled }}{{ include "ironflow.env.hub" (dict "Values" . "env" $env) }}{{ end -}}
 {{- range $name, $value := dict "DEPLOY_ISO_URL" .liveImage.isoURL "DEPLOY_KERNEL_URL" .liveImage.kernelURL "DEPLOY_RAMDISK_URL" .liveImage.ramdiskURL }}{{ $_ := set $env $name $value }}{{ end -}}
+{{- if .configuration }}{{ $_ := set $env "IRONFLOW_CONFIG" "/etc/ironflow/configuration/ironflow.yaml" }}{{ end -}}
 {{- range $name, $value := .settings }}{{ $_ := set $env $name (toString $value) }}{{ end -}}
 {{- end -}}
 {{- range $name, $value := $env }}{{ if $value }}
@@ -66,6 +67,9 @@
 {{- if .ironic.clientCertSecret }}
 - {name: ironic-client, mountPath: /opt/metal3/certs/client, readOnly: true}
 {{- end }}
+{{- if .configuration }}
+- {name: configuration, mountPath: /etc/ironflow/configuration, readOnly: true}
+{{- end }}
 {{- with .extraVolumeMounts }}
 {{ toYaml . }}
 {{- end }}
@@ -111,6 +115,10 @@
 {{- if .ironic.clientCertSecret }}
 - name: ironic-client
   secret: {secretName: {{ .ironic.clientCertSecret }}}
+{{- end }}
+{{- if .configuration }}
+- name: configuration
+  configMap: {name: {{ $name }}-configuration}
 {{- end }}
 {{- with .extraVolumes }}
 {{ toYaml . }}
