@@ -39,7 +39,7 @@ func runAgentBased(ctx context.Context, s configuration) error {
 		if err := p.settings.makeLocalKey(); err != nil {
 			return err
 		}
-		if err := p.publish(ctx); err != nil {
+		if err := p.publish(); err != nil {
 			return err
 		}
 		var err error

@@ -88,7 +88,7 @@ func (e eventSettings) tls(own pki.Files, s tlsSettings) (*tls.Config, error) {
 
 // makeEvents registers the controller of subscriptions and, on every replica, the
 // receiver; nil where BMCs push nothing.
-func (p *program) makeEvents(options bmc.Options, asking client.Options) (*bmcevents.Ears, error) {
+func (p *bmcPart) makeEvents(options bmc.Options, asking client.Options) (*bmcevents.Ears, error) {
 	e := eventSettings(p.settings.BMCEvents)
 	if e.Address == "" {
 		return nil, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ironflow/ironflow/api/commands/settings"
+	"github.com/ironflow/ironflow/api/config/topics"
 	"github.com/ironflow/ironflow/hub/pki"
 )
 
@@ -42,13 +43,13 @@ func TestEventSettings(t *testing.T) {
 			g := NewWithT(t)
 			var s configuration
 			flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-			settings.Bind(flags, s.table())
+			settings.Bind(flags, topics.All(&s.IronflowConfiguration))
 			g.Expect(flags.Parse(append(c.args, "--ironic-endpoint=https://ironic.example:6385", "--base-image=x"))).To(Succeed())
-			check := s.complete
+			use := "run"
 			if c.alone {
-				check = s.completeControllers
+				use = "controllers"
 			}
-			err := check()
+			err := s.check(use)
 			if c.want == "" {
 				g.Expect(err).NotTo(HaveOccurred())
 				return

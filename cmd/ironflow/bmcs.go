@@ -9,6 +9,8 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/ironflow/ironflow/api/commands/settings"
+	"github.com/ironflow/ironflow/api/config/topics"
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/images"
@@ -17,14 +19,50 @@ import (
 	"github.com/ironflow/ironflow/bmc/quirks/site"
 	"github.com/ironflow/ironflow/controllers/bmc"
 	bmcmetrics "github.com/ironflow/ironflow/controllers/bmc/metrics"
+	"github.com/ironflow/ironflow/controllers/bmcevents"
 	"github.com/ironflow/ironflow/controllers/bmchealth"
 	"github.com/ironflow/ironflow/controllers/bmcrotation"
-	"github.com/ironflow/ironflow/controllers/host"
 )
 
-// makeBMCs registers the controllers of BMCs, and tells the host controller of them.
-func (p *program) makeBMCs(hosts *host.Options) error {
+// bmcPart is the controllers that ask BMCs over Redfish, where that is asked for.
+type bmcPart struct {
+	*program
+
+	// hosts decide which live image a machine boots.
+	hosts *hostPart
+	// dataDir says that there is a data folder for what is not given.
+	dataDir bool
+}
+
+// bmcParts are what the host controller hears of BMCs by; both nil for nothing.
+type bmcParts struct {
+	preflights *bmc.Verdicts
+	ears       *bmcevents.Ears
+}
+
+// Name implements part.
+func (p *bmcPart) Name() string {
+	if !p.settings.BMC.Enabled {
+		return "no BMCs"
+	}
+	return "BMCs"
+}
+
+// Flags implements part.
+func (p *bmcPart) Flags() []settings.Group {
+	s := &p.settings
+	return []settings.Group{topics.BMC(&s.BMC), topics.BMCEvents(&s.BMCEvents), topics.BMCCredentials(&s.BMCCredentials)}
+}
+
+// Check implements part.
+func (p *bmcPart) Check() error { return checkEvents(p.settings.BMC, p.settings.BMCEvents, p.dataDir) }
+
+// Setup implements part.
+func (p *bmcPart) Setup(context.Context) error {
 	b := p.settings.BMC
+	if !b.Enabled {
+		return nil
+	}
 	var ca []byte
 	if b.CAFile != "" {
 		var err error
@@ -46,7 +84,7 @@ func (p *program) makeBMCs(hosts *host.Options) error {
 	asking := client.Options{Asked: counts.Requested}
 	pool := client.NewPool(asking)
 	options := bmc.Options{
-		BMCs: bmcrotation.Guard{Pool: pool, Reader: p.manager.GetClient()}, CA: ca, Now: time.Now, Metrics: counts, LiveImage: hosts.Settings.LiveISO,
+		BMCs: bmcrotation.Guard{Pool: pool, Reader: p.manager.GetClient()}, CA: ca, Now: time.Now, Metrics: counts, LiveImage: p.hosts.decisions().LiveISO,
 		Probe: func(ctx context.Context, c *client.Client, t client.Target) (*v1alpha1.BMCReport, error) {
 			return probe.Probe(ctx, c, probe.Options{
 				Address: t.URL, System: t.System, Username: t.Username,
@@ -61,14 +99,14 @@ func (p *program) makeBMCs(hosts *host.Options) error {
 		}
 		options.Sizes = book
 	}
-	hosts.Preflights = &bmc.Verdicts{Client: p.manager.GetClient(), LiveImage: options.LiveImage}
+	p.bmcs.preflights = &bmc.Verdicts{Client: p.manager.GetClient(), LiveImage: options.LiveImage}
 	ears, err := p.makeEvents(options, asking)
 	if err != nil {
 		return err
 	}
 	health := bmchealth.Options{Connect: bmc.Connect(p.manager, options), Interval: b.HealthEvery.Duration, Now: options.Now}
 	if ears != nil {
-		hosts.Events, health.Events, health.WithEvents = ears, ears, p.settings.BMCEvents.HealthEvery.Duration
+		p.bmcs.ears, health.Events, health.WithEvents = ears, ears, p.settings.BMCEvents.HealthEvery.Duration
 	}
 	err = errors.Join(p.manager.Add(closing(pool)), bmc.Setup(p.manager, options), p.makeRotations(pool, ca))
 	if b.HealthEvery.Duration > 0 {
@@ -79,7 +117,7 @@ func (p *program) makeBMCs(hosts *host.Options) error {
 
 // quirksOf are the rows that apply to a BMC. Rows that a site has got wrong are logged
 // and not used; those of before stay.
-func (p *program) quirksOf(table *site.File, id probe.Identity) []v1alpha1.AppliedQuirk {
+func (p *bmcPart) quirksOf(table *site.File, id probe.Identity) []v1alpha1.AppliedQuirk {
 	rows, err := table.Table()
 	if err != nil {
 		p.log.Error(err, "the file of --bmc-quirks is not used as it is now: correct it; the rows of before stay")

@@ -87,12 +87,12 @@ func runCheck(ctx context.Context, s configuration, o checkOptions, out io.Write
 
 // allChecks are all that can be asked from outside of the running program.
 func (s *configuration) allChecks(ctx context.Context, hub bool) []selfcheck.Check {
-	complete := s.complete
+	use := "run"
 	if !hub {
-		complete = s.completeControllers
+		use = "controllers"
 	}
 	var checks []selfcheck.Check
-	if err := complete(); err != nil {
+	if err := s.check(use); err != nil {
 		checks = append(checks, selfcheck.Say("settings", selfcheck.Error, strings.ReplaceAll(err.Error(), "\n", "; "), "docs/configuration.md"))
 	} else {
 		checks = append(checks, selfcheck.Say("settings", selfcheck.OK, "nothing in them contradicts anything else", ""))

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironflow/ironflow/api/commands/settings"
+	"github.com/ironflow/ironflow/api/config/topics"
 	"github.com/ironflow/ironflow/hub/auth"
 )
 
@@ -35,7 +36,7 @@ The key is read from the data folder; the hub may go on working.`,
 			return err
 		},
 	}
-	s.addSettings(cmd, settings.Only(s.table(), "data-dir"))
+	s.addSettings(cmd, settings.Only(topics.All(&s.IronflowConfiguration), "data-dir"))
 	return cmd
 }
 

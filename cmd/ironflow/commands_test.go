@@ -31,11 +31,11 @@ func TestEveryCommandCanBeCalled(t *testing.T) {
 
 // TestEveryPartIsACommand: docs/configuration.md names `ironflow hub` and `ironflow images`.
 func TestEveryPartIsACommand(t *testing.T) {
-	for _, p := range parts {
+	for _, p := range processes {
 		g := NewWithT(t)
 		c, _, err := newCommand().Find([]string{p.use})
 		g.Expect(err).NotTo(HaveOccurred())
-		for _, row := range settings.Rows(p.flags(new(configuration))) {
+		for _, row := range settings.Rows(p.flags(new(program))) {
 			g.Expect(c.Flags().Lookup(row.Flag)).NotTo(BeNil(), "ironflow %s --%s", p.use, row.Flag)
 		}
 	}

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"context"
 	"log/slog"
-	"slices"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -10,6 +10,7 @@ import (
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/test/postgres"
 )
 
@@ -42,8 +43,8 @@ func TestPartsShareTheFile(t *testing.T) {
 	g := NewWithT(t)
 	s := defaults(t.TempDir())
 	s.Hub.Auth = "token"
-	open := func(use string) (*hubParts, error) {
-		records, err := parts[slices.IndexFunc(parts, func(p part) bool { return p.use == use })].records(t.Context(), s)
+	open := func(openRecords func(context.Context, configuration) (store.Store, error)) (*hubParts, error) {
+		records, err := openRecords(t.Context(), s)
 		if err != nil {
 			return nil, err
 		}
@@ -52,9 +53,9 @@ func TestPartsShareTheFile(t *testing.T) {
 		t.Cleanup(func() { _, _ = h.store.Close(), h.files.Close() })
 		return h, nil
 	}
-	hub, err := open("hub")
+	hub, err := open(openStore)
 	g.Expect(err).NotTo(HaveOccurred())
-	images, err := open("images")
+	images, err := open(openStoreBeside)
 	g.Expect(err).NotTo(HaveOccurred())
 	const id = "11111111-1111-4111-8111-111111111111"
 	_, err = hub.core.EnsureInfraEnv(t.Context(), service.InfraEnvSpec{ID: id, Name: "site"})
@@ -67,6 +68,6 @@ func TestPartsShareTheFile(t *testing.T) {
 		_, err := images.core.CheckImageToken(t.Context(), token)
 		return err
 	}, "20s").Should(MatchError(auth.ErrInvalid))
-	_, err = open("hub")
+	_, err = open(openStore)
 	g.Expect(err).To(MatchError(ContainSubstring("another program uses it")))
 }

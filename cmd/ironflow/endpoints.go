@@ -110,7 +110,7 @@ func ironicConfigs(s v1alpha1.Ironic) ([]ironic.Config, error) {
 }
 
 // makeIronics builds the gateways and their watches, which the manager runs.
-func (p *program) makeIronics(ctx context.Context) error {
+func (p *hostPart) makeIronics(ctx context.Context) error {
 	configs, err := ironicConfigs(p.settings.Ironic)
 	if err != nil {
 		return err

@@ -148,17 +148,17 @@ func (w *fleet) start() {
 	dir := w.t.TempDir()
 	iso := filepath.Join(dir, "live.x86_64.iso")
 	w.Expect(media.WriteFile(iso, media.Options{RootfsBytes: 1 << 20})).To(Succeed())
-	var s configuration
-	s.oneOfMany, s.Kubernetes.Kubeconfig, s.Store.DataDir = true, w.kubeconfig(), filepath.Join(dir, "data")
+	p := &program{oneOfMany: true}
+	s := &p.settings
+	s.Kubernetes.Kubeconfig, s.Store.DataDir = w.kubeconfig(), filepath.Join(dir, "data")
 	s.HubInstallation, s.HubLimits = defaults(dir).HubInstallation, defaults(dir).HubLimits
 	s.Monitoring = v1alpha1.Monitoring{LogLevel: "error", MetricsAddress: "0", HealthAddress: "0", ProfilerAddress: "0"}
 	s.Hub = v1alpha1.Hub{Address: "127.0.0.1:0", Auth: "token"}
 	s.Images = v1alpha1.Images{Address: "127.0.0.1:0", TLSAddress: "0", BaseImage: iso}
 	s.Ironic.Endpoint, s.Ironic.Timeout.Duration = w.url, 10*time.Second
-	w.Expect(s.complete()).To(Succeed())
 	ctx, stop := context.WithCancel(w.t.Context())
 	done := make(chan error, 1)
-	go func() { done <- run(ctx, s) }()
+	go func() { done <- processOf("run").run(ctx, p) }()
 	w.t.Cleanup(func() {
 		stop()
 		if err := <-done; !errors.Is(err, context.Canceled) {

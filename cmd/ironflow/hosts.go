@@ -5,78 +5,97 @@ import (
 	"errors"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-	"github.com/spf13/cobra"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/api/commands/settings"
+	"github.com/ironflow/ironflow/api/config/topics"
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/controllers/claim"
 	"github.com/ironflow/ironflow/controllers/firmware"
 	"github.com/ironflow/ironflow/controllers/host"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/media"
+	"github.com/ironflow/ironflow/controllers/progress"
 	"github.com/ironflow/ironflow/controllers/subscription"
 	"github.com/ironflow/ironflow/ironic"
 )
 
-// newControllersCommand runs the controllers of BareMetalHosts alone.
-func newControllersCommand() *cobra.Command {
-	var s configuration
-	cmd := &cobra.Command{
-		Use:   "controllers",
-		Short: "Run the BareMetalHost controllers alone, without hub and image server, in the place of baremetal-operator",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := s.completeControllers(); err != nil {
-				return err
-			}
-			return runControllers(cmd.Context(), s)
-		},
-	}
-	s.addSettings(cmd, s.controllersTable())
-	return cmd
+// hostPart is the controllers of BareMetalHosts and of the kinds around them, with the way to Ironic.
+type hostPart struct {
+	*program
+
+	// alone is without an image server of ours: live images come from elsewhere.
+	alone bool
+	// byArch are the live images of single architectures, which Check reads.
+	byArch map[string]nodespec.LiveImageURLs
 }
 
-// runControllers wires the controllers and runs them until ctx ends.
-func runControllers(ctx context.Context, s configuration) error {
-	p := &program{settings: s, log: newLogger(s.Monitoring.LogLevel)}
-	ctrl.SetLogger(p.log)
-	p.log.Info("ironflow controllers", "version", version.Release())
-	for _, step := range []func(context.Context) error{p.handOver, p.makeManager, p.makeIronics, p.makeHostControllers, func(context.Context) error { return p.tellSurroundings("controllers", false) }} {
-		if err := step(ctx); err != nil {
+// Name implements part.
+func (*hostPart) Name() string { return "controllers" }
+
+// Flags implements part.
+func (h *hostPart) Flags() []settings.Group {
+	s := &h.settings
+	groups := []settings.Group{topics.Hosts(&s.Hosts), topics.Ironic(&s.Ironic)}
+	if h.alone {
+		groups = append(groups, topics.DeployImages(&s.DeployImages))
+	}
+	return groups
+}
+
+// Check implements part.
+func (h *hostPart) Check() error {
+	s := &h.settings
+	if !h.alone {
+		return errors.Join(checkIronic(s.Ironic), h.checkHosts())
+	}
+	return errors.Join(h.readLiveImages(), h.checkHosts(), checkIronic(s.Ironic), s.checkPublished())
+}
+
+// checkIronic refuses to work without one.
+func checkIronic(c v1alpha1.Ironic) error {
+	if c.Endpoint == "" && c.EndpointsFile == "" {
+		return errors.New("no Ironic: set --ironic-endpoint or IRONIC_ENDPOINT to its URL, such as https://ironic.example:6385")
+	}
+	return nil
+}
+
+// Setup implements part: the host controller, and those of the kinds that go with a host.
+func (h *hostPart) Setup(ctx context.Context) error {
+	if err := h.makeIronics(ctx); err != nil {
+		return err
+	}
+	o := host.Options{Settings: h.decisions()}
+	if h.hub != nil && h.images != nil {
+		source := progress.New(h.hub.core, h.images.store, h.manager.GetClient(), h.log.WithName("progress"))
+		source.Events = imageEvents(h.manager)
+		o.Progress, o.ProgressChanged, o.Reads = source, source.Changed, h.images
+		if err := h.manager.Add(source); err != nil {
 			return err
 		}
 	}
-	return p.manager.Start(ctx)
-}
-
-// makeHostControllers registers the controllers that need nothing but Ironic.
-func (p *program) makeHostControllers(context.Context) error {
-	return p.makeHosts(host.Options{Settings: p.settings.decisions(p.settings.DeployImages.BuildPreprovisioningImages)})
-}
-
-// makeHosts registers the host controller, and those of the kinds that go with a host.
-func (p *program) makeHosts(o host.Options) error {
-	gate, err := p.makeKinds()
+	gate, err := h.makeKinds()
 	if err != nil {
 		return err
 	}
-	keeper, err := firmware.Setup(p.manager, firmware.Options{Gateway: ironic.FirmwareReader{Endpoints: p.ironics}})
+	keeper, err := firmware.Setup(h.manager, firmware.Options{Gateway: ironic.FirmwareReader{Endpoints: h.ironics}})
 	if err != nil {
 		return err
 	}
-	o.Ironics, o.Limits, o.Media, o.Firmware = p.ironics, p.settings.limits(), gate, keeper
-	o.Metrics, o.HostSeries, o.Concurrency = metrics.Registry, p.settings.Hosts.MetricSeries, p.settings.Hosts.Concurrency
-	if p.settings.BMC.Enabled {
-		if err := p.makeBMCs(&o); err != nil {
-			return err
-		}
+	o.Ironics, o.Limits, o.Media, o.Firmware = h.ironics, h.limits(), gate, keeper
+	o.Metrics, o.HostSeries, o.Concurrency = metrics.Registry, h.settings.Hosts.MetricSeries, h.settings.Hosts.Concurrency
+	if h.bmcs.preflights != nil {
+		o.Preflights = h.bmcs.preflights
 	}
-	return host.Setup(p.manager, o)
+	if h.bmcs.ears != nil {
+		o.Events = h.bmcs.ears
+	}
+	return host.Setup(h.manager, o)
 }
 
 // makeKinds registers the controllers of the kinds around a host, and returns
 // the gate at which the host controller asks for data images.
-func (p *program) makeKinds() (*media.Gate, error) {
+func (p *hostPart) makeKinds() (*media.Gate, error) {
 	gate := media.NewGate(p.manager.GetClient())
 	err := errors.Join(
 		media.Setup(p.manager, func(h *metal3.BareMetalHost) (media.Gateway, error) { return p.ironicOf(h) }, gate),

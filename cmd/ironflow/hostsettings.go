@@ -12,36 +12,37 @@ import (
 	"github.com/ironflow/ironflow/controllers/host/policy"
 )
 
-// decisions are the settings that decisions about hosts depend on, with or without
-// a live image per host.
-func (s *configuration) decisions(buildImages bool) policy.Settings {
-	h, d := s.Hosts, s.DeployImages
+// decisions are the settings that decisions about hosts depend on.
+func (p *hostPart) decisions() policy.Settings {
+	h, d := p.settings.Hosts, p.settings.DeployImages
 	return policy.Settings{
 		Settings: nodespec.Settings{
-			BuildImages: buildImages,
-			DeployISO:   d.ISOURL, DeployKernel: d.KernelURL, DeployRamdisk: d.RamdiskURL, ByArchitecture: s.byArch,
-			DirectDeployPersistentBoot: h.DirectDeployBootDevice, LiveISOPersistentBoot: h.LiveISOBootDevice, ExternalURLv6: s.Ironic.ExternalURLv6,
+			BuildImages: !p.alone || d.BuildPreprovisioningImages,
+			DeployISO:   d.ISOURL, DeployKernel: d.KernelURL, DeployRamdisk: d.RamdiskURL, ByArchitecture: p.byArch,
+			DirectDeployPersistentBoot: h.DirectDeployBootDevice, LiveISOPersistentBoot: h.LiveISOBootDevice, ExternalURLv6: p.settings.Ironic.ExternalURLv6,
 		},
 		MaxAttempts: h.MaxProvisioningRetries, NoProvisioningNetwork: h.ProvisioningNetworkDisabled,
 	}
 }
 
 // limits are how many hosts may be worked on at once.
-func (s *configuration) limits() capacity.Limits {
-	h := s.Hosts
+func (p *hostPart) limits() capacity.Limits {
+	h := p.settings.Hosts
 	return capacity.Limits{Total: h.Limit, Network: h.LimitNetworkBoot, Ironic: h.LimitPerIronic, Domain: h.LimitPerFailureDomain}
 }
 
 // liveImagesForAll reports whether live images are named that no builder makes.
-func (s *configuration) liveImagesForAll() bool {
-	return s.DeployImages.ISOURL != "" || s.DeployImages.RamdiskURL != "" || len(s.byArch) > 0
+func (p *hostPart) liveImagesForAll() bool {
+	d := p.settings.DeployImages
+	return d.ISOURL != "" || d.RamdiskURL != "" || len(p.byArch) > 0
 }
 
 // bootDevices are Ironic's values of force_persistent_boot_device.
 var bootDevices = []string{"Default", "Always", "Never"}
 
-// completeHosts refuses what Ironic would refuse for every host.
-func (s *configuration) completeHosts() error {
+// checkHosts refuses what Ironic would refuse for every host.
+func (p *hostPart) checkHosts() error {
+	s := p.settings
 	for flag, value := range map[string]string{"direct-deploy-boot-device": s.Hosts.DirectDeployBootDevice, "live-iso-boot-device": s.Hosts.LiveISOBootDevice} {
 		if value != "" && !slices.Contains(bootDevices, value) {
 			return fmt.Errorf("--%s %q is none of %s", flag, value, strings.Join(bootDevices, ", "))
@@ -56,11 +57,11 @@ func (s *configuration) completeHosts() error {
 	return nil
 }
 
-// completeLiveImages reads the addresses of live images of single architectures.
+// readLiveImages reads the addresses of live images of single architectures.
 // A kernel without a ramdisk boots nothing.
-func (s *configuration) completeLiveImages() error {
-	d := s.DeployImages
-	s.byArch = map[string]nodespec.LiveImageURLs{}
+func (p *hostPart) readLiveImages() error {
+	d := p.settings.DeployImages
+	p.byArch = map[string]nodespec.LiveImageURLs{}
 	for _, part := range []struct {
 		flag, env string
 		list      []string
@@ -79,23 +80,23 @@ func (s *configuration) completeLiveImages() error {
 			urls[architecture] = address
 		}
 		for architecture, address := range urls {
-			u := s.byArch[architecture]
+			u := p.byArch[architecture]
 			part.put(&u, address)
-			s.byArch[architecture] = u
+			p.byArch[architecture] = u
 		}
 	}
-	return s.completePairs()
+	return p.checkPairs()
 }
 
-// completePairs refuses kernels and ramdisks that are alone, for all hosts or for
+// checkPairs refuses kernels and ramdisks that are alone, for all hosts or for
 // those of an architecture.
-func (s *configuration) completePairs() error {
-	d := s.DeployImages
+func (p *hostPart) checkPairs() error {
+	d := p.settings.DeployImages
 	const together = "belong together: set both or neither"
 	if (d.KernelURL == "") != (d.RamdiskURL == "") {
 		return fmt.Errorf("--deploy-kernel-url and --deploy-ramdisk-url %s", together)
 	}
-	for architecture, u := range s.byArch {
+	for architecture, u := range p.byArch {
 		if (u.Kernel == "") != (u.Ramdisk == "") && d.KernelURL == "" {
 			return fmt.Errorf("kernel and ramdisk of architecture %s %s", architecture, together)
 		}

@@ -60,17 +60,17 @@ func TestTheEnvironmentOfTheExistingOperator(t *testing.T) {
 			for key, value := range c.environment {
 				t.Setenv(key, value)
 			}
-			var s configuration
+			hosts := &hostPart{program: new(program), alone: true}
 			flags := pflag.NewFlagSet("controllers", pflag.ContinueOnError)
-			settings.Bind(flags, s.controllersTable())
+			settings.Bind(flags, hosts.Flags())
 			g.Expect(flags.Parse(nil)).To(Succeed())
-			err := s.completeControllers()
+			err := hosts.Check()
 			if c.says != "" {
 				g.Expect(err).To(MatchError(ContainSubstring(c.says)))
 				return
 			}
 			g.Expect(err).NotTo(HaveOccurred())
-			got := s.decisions(false)
+			got := hosts.decisions()
 			if len(got.ByArchitecture) == 0 {
 				got.ByArchitecture = nil
 			}

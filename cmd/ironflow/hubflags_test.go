@@ -36,7 +36,7 @@ func TestEveryOptionOfTheHubIsAFlag(t *testing.T) {
 	flags := pflag.NewFlagSet("hub", pflag.ContinueOnError)
 	settings.Bind(flags, topics.OfHub(&s.IronflowConfiguration))
 	for _, row := range settings.Rows(topics.OfHub(&s.IronflowConfiguration)) {
-		g.Expect(settings.Only(parts[0].flags(&s), row.Flag)).NotTo(BeEmpty(), "ironflow %s --%s, too", parts[0].use, row.Flag)
+		g.Expect(settings.Only(processOf("hub").flags(new(program)), row.Flag)).NotTo(BeEmpty(), "ironflow hub --%s, too", row.Flag)
 	}
 	given := map[string]string{
 		"hub-disabled-host-validations": "ntp-synced", "hub-disabled-cluster-validations": "ntp-server-configured", "hub-disabled-steps": "tang-connectivity-check",

@@ -23,7 +23,7 @@ import (
 )
 
 // makeImages registers the controller that builds live images.
-func (p *program) makeImages() error {
+func (p *imagePart) makeImages() error {
 	if _, err := p.baseConfig(); err != nil {
 		return err // a mistake of the operator, to be seen at once
 	}
@@ -75,7 +75,7 @@ func imageEvents(mgr ctrl.Manager) reconcile.Recorder {
 
 // liveSettings stands for what is read anew for each image: when it is another
 // than before, all images are.
-func (p *program) liveSettings() string {
+func (p *imagePart) liveSettings() string {
 	config, baseErr := p.baseConfig()
 	ipa, ipaErr := p.ipaConfig("")
 	hub, hubErr := readExisting(p.cert.CA)
@@ -83,7 +83,7 @@ func (p *program) liveSettings() string {
 }
 
 // baseConfig is what every live image begins with.
-func (p *program) baseConfig() (ignition.HostConfig, error) {
+func (p *imagePart) baseConfig() (ignition.HostConfig, error) {
 	live := p.settings.LiveSystem
 	keys, keysErr := readLines(p.settings.LiveSystem.SSHKeyFile)
 	registries, registriesErr := readGiven(live.RegistriesFile)
@@ -126,7 +126,7 @@ func readGiven(file string) (string, error) {
 }
 
 // ipaConfig is what every live image of an architecture tells ironic-python-agent.
-func (p *program) ipaConfig(arch string) (ignition.IPA, error) {
+func (p *imagePart) ipaConfig(arch string) (ignition.IPA, error) {
 	ca, err := readExisting(p.settings.LiveSystem.IronicCAFile)
 	if err != nil {
 		return ignition.IPA{}, fmt.Errorf("CA of Ironic: %w", err)
@@ -146,7 +146,7 @@ func (p *program) ipaConfig(arch string) (ignition.IPA, error) {
 }
 
 // agentConfig is what the live image of a machine of an InfraEnv tells the host agent.
-func (p *program) agentConfig(ctx context.Context, env *agentv1.InfraEnv, machine string) (ignition.Agent, error) {
+func (p *imagePart) agentConfig(ctx context.Context, env *agentv1.InfraEnv, machine string) (ignition.Agent, error) {
 	ca, err := readExisting(p.cert.CA)
 	if err != nil {
 		return ignition.Agent{}, fmt.Errorf("CA of the hub: %w", err)

@@ -60,12 +60,12 @@ func TestChangedMediaAndFilesReachTheImages(t *testing.T) {
 				g := NewWithT(t)
 				registry, err := media.Open(t.Context(), filepath.Join(dir, "bases"), media.Options{})
 				g.Expect(err).NotTo(HaveOccurred())
-				p := &program{
+				p := &imagePart{program: &program{
 					cert: pki.Files{CA: filepath.Join(dir, "hub.crt")},
 					settings: configured(func(c *v1alpha1.IronflowConfiguration) {
 						c.LiveSystem.IronicCAFile, c.LiveSystem.SSHKeyFile = filepath.Join(dir, "ironic.crt"), filepath.Join(dir, "keys")
 					}),
-				}
+				}}
 				p.images = &imageParts{media: registry, log: logr.Discard(), changed: make(chan struct{}, 1), changedForEnvs: make(chan struct{}, 1), settings: p.liveSettings}
 				go p.images.followBases(t.Context())
 				synctest.Wait()
@@ -119,8 +119,7 @@ func TestTheHubAloneIsToldOfTheLiveSystem(t *testing.T) {
 	live := (&program{}).liveSystem(t.Context(), "x86_64", "")
 	g.Expect(live.Nmstatectl).To(BeFalse())
 	g.Expect(live.Why).To(ContainSubstring("--live-nmstatectl=always"))
-	g.Expect(parts[0].use).To(Equal("hub"))
-	g.Expect(settings.Only(parts[0].flags(new(configuration)), "live-nmstatectl")).To(HaveLen(1))
+	g.Expect(settings.Only((&hubPart{new(program)}).Flags(), "live-nmstatectl")).To(HaveLen(1))
 	s := configured(func(c *v1alpha1.IronflowConfiguration) { c.LiveSystem.Nmstatectl = "true" })
-	g.Expect(s.completeHub()).To(MatchError(ContainSubstring("neither auto, always nor never")))
+	g.Expect((&hubPart{&program{settings: s}}).Check()).To(MatchError(ContainSubstring("neither auto, always nor never")))
 }

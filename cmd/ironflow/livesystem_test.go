@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ironflow/ironflow/api/commands/settings"
+	"github.com/ironflow/ironflow/api/config/topics"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/test/liveimage"
@@ -26,12 +27,11 @@ func rendered(t *testing.T, arch string, environment map[string]string) (string,
 	for name, value := range environment {
 		t.Setenv(name, value)
 	}
-	var s configuration
-	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	settings.Bind(flags, s.table())
+	p := &imagePart{program: new(program)}
+	flags := pflag.NewFlagSet("images", pflag.ContinueOnError)
+	settings.Bind(flags, processOf("images").flags(p.program))
 	g.Expect(flags.Parse([]string{"--ironic-base-url=https://ironic.example", "--base-image=x", "--ironic-agent-image=registry.example/ipa"})).To(Succeed())
-	g.Expect(s.completeImages()).To(Succeed())
-	p := &program{settings: s, cert: pki.Files{}}
+	g.Expect(p.Check()).To(Succeed())
 	config, err := p.baseConfig()
 	if err != nil {
 		return "", err
@@ -119,7 +119,7 @@ func TestTheHelpShowsNoSecret(t *testing.T) {
 	t.Setenv("IRONIC_AGENT_PULL_SECRET", "c2VjcmV0")
 	var s configuration
 	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	settings.Bind(flags, s.table())
+	settings.Bind(flags, topics.All(&s.IronflowConfiguration))
 	g.Expect(flags.Parse(nil)).To(Succeed())
 	g.Expect(s.LiveSystem.PullSecret).To(Equal("c2VjcmV0"))
 	var help bytes.Buffer

@@ -46,8 +46,8 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newRunCommand(), newControllersCommand(), newMigrateCommand(), newCRDsCommand(), cli.NewCommand(), cli.NewMediaCommand(), bmccli.NewCommand(), newReleaseCommand(), newAgentImageCommand())
-	root.AddCommand(newPartCommands()...)
+	root.AddCommand(newMigrateCommand(), newCRDsCommand(), cli.NewCommand(), cli.NewMediaCommand(), bmccli.NewCommand(), newReleaseCommand(), newAgentImageCommand())
+	root.AddCommand(newProcessCommands()...)
 	root.AddCommand(newCheckCommand(), commands.Version("ironflow"))
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
@@ -68,21 +68,4 @@ var groups = []struct {
 	{"Run Ironflow, as a whole or in parts", []string{"run", "controllers", "hub", "images"}},
 	{"Look at what is around it", []string{"check", "crds", "migrate", "version"}},
 	{"Tools that need no cluster", []string{"media", "image", "bmc", "release", "agent-image"}},
-}
-
-func newRunCommand() *cobra.Command {
-	var s configuration
-	cmd := &cobra.Command{
-		Use:   "run",
-		Short: "Run controllers, image server and hub until stopped",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := s.complete(); err != nil {
-				return err
-			}
-			return run(cmd.Context(), s)
-		},
-	}
-	s.addSettings(cmd, s.table())
-	return cmd
 }

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/ironflow/ironflow/api/commands/settings"
+	"github.com/ironflow/ironflow/api/config/topics"
 	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/test/lab"
@@ -71,7 +72,7 @@ func TestOneReplicaLeads(t *testing.T) {
 			c.Kubernetes.Kubeconfig, c.Monitoring = kubeconfig, v1alpha1.Monitoring{MetricsAddress: "0", HealthAddress: "0", ProfilerAddress: "0"}
 			c.LeaderElection = v1alpha1.LeaderElection{Enabled: true, Namespace: names.HubNamespace}
 		})}
-		g.Expect(p.makeManager(t.Context())).To(Succeed())
+		g.Expect(p.makeManager()).To(Succeed())
 		g.Expect(p.manager.Add(manager.RunnableFunc(func(ctx context.Context) error {
 			leading[i].Store(true)
 			<-ctx.Done()
@@ -102,7 +103,7 @@ func TestHostsAtOnce(t *testing.T) {
 	t.Setenv("BMO_CONCURRENCY", "7")
 	var s configuration
 	flags := pflag.NewFlagSet("controllers", pflag.ContinueOnError)
-	settings.Bind(flags, s.controllersTable())
+	settings.Bind(flags, topics.All(&s.IronflowConfiguration))
 	g.Expect(flags.Parse(nil)).To(Succeed())
 	g.Expect(s.Hosts.Concurrency).To(Equal(7))
 	s.Kubernetes.Kubeconfig = writeKubeconfig(g, t.TempDir(), &rest.Config{Host: "https://192.0.2.1"})

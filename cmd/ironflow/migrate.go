@@ -85,7 +85,8 @@ func (v verdictError) ExitCode() int { return v.code }
 
 // newMigrateCommand looks at a fleet before it is handed over.
 func newMigrateCommand() *cobra.Command {
-	var s configuration
+	var p program
+	hosts := &hostPart{program: &p, alone: true}
 	var o migrateOptions
 	cmd := &cobra.Command{
 		Use:   "migrate",
@@ -96,16 +97,14 @@ Ironflow would do with them. Nothing is written, neither to Kubernetes nor to Ir
 Exit codes: 0 ready; 1 the question could not be answered; 2 warnings; 3 something has to be mended first.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := s.completeControllers(); err != nil {
+			if err := hosts.Check(); err != nil {
 				return err
 			}
-			if !cmd.Flags().Changed(perHost) && s.liveImagesForAll() {
-				o.images = false
-			}
-			return runMigrate(cmd.Context(), s, o, cmd.OutOrStdout())
+			p.settings.DeployImages.BuildPreprovisioningImages = o.images && (cmd.Flags().Changed(perHost) || !hosts.liveImagesForAll())
+			return runMigrate(cmd.Context(), hosts, o, cmd.OutOrStdout())
 		},
 	}
-	s.addSettings(cmd, settings.Where(s.controllersTable(), forMigrate))
+	p.settings.addSettings(cmd, settings.Where(processOf("controllers").flags(&p), forMigrate))
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
 	cmd.Flags().BoolVar(&o.images, perHost, true, "rehearse with a PreprovisioningImage per host, as `ironflow run` works; false when a deploy-… setting names live images for all")
 	cmd.Flags().StringVar(&o.base, "base", "", "live ISO that images will be made of, which has nmstatectl for networks that cannot be translated, or not; without one it is assumed to")
@@ -114,7 +113,8 @@ Exit codes: 0 ready; 1 the question could not be answered; 2 warnings; 3 somethi
 }
 
 // runMigrate makes the check and prints it.
-func runMigrate(ctx context.Context, s configuration, o migrateOptions, out io.Writer) error {
+func runMigrate(ctx context.Context, hosts *hostPart, o migrateOptions, out io.Writer) error {
+	s := hosts.settings
 	if o.output != "text" && o.output != "json" {
 		return fmt.Errorf("--output %q is neither text nor json", o.output)
 	}
@@ -125,7 +125,7 @@ func runMigrate(ctx context.Context, s configuration, o migrateOptions, out io.W
 	if err != nil {
 		return err
 	}
-	options := migrate.Options{Client: reader, Settings: s.decisions(o.images), Environment: environment()}
+	options := migrate.Options{Client: reader, Settings: hosts.decisions(), Environment: environment()}
 	if options.Ironic, err = operatorsIronic(s.Ironic); err != nil {
 		return err
 	}

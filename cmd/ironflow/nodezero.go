@@ -14,6 +14,7 @@ import (
 
 	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/api/commands/settings"
+	"github.com/ironflow/ironflow/api/config/topics"
 	"github.com/ironflow/ironflow/api/localtoken"
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/rest"
@@ -56,7 +57,7 @@ var sharedWithHub = []string{
 
 // nodeZeroTable lists the settings of `ironflow hub agent-based`.
 func (s *configuration) nodeZeroTable() []settings.Group {
-	shared := settings.Only(s.table(), sharedWithHub...)
+	shared := settings.Only(topics.All(&s.IronflowConfiguration), sharedWithHub...)
 	for _, g := range shared {
 		for i := range g.Rows {
 			if g.Rows[i].Flag == "hub-kubernetes" {

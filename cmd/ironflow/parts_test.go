@@ -1,13 +1,13 @@
 package main
 
 import (
-	"slices"
 	"testing"
 
 	. "github.com/onsi/gomega"
 	"github.com/spf13/pflag"
 
 	"github.com/ironflow/ironflow/api/commands/settings"
+	"github.com/ironflow/ironflow/api/config/topics"
 	"github.com/ironflow/ironflow/api/names"
 )
 
@@ -16,13 +16,14 @@ import (
 func TestPartsTogetherAreTheWholeProgram(t *testing.T) {
 	g := NewWithT(t)
 	var s configuration
-	leases := map[string]bool{names.ControllersLease: true}
-	for _, p := range parts {
-		g.Expect(leases).NotTo(HaveKey(p.lease))
-		leases[p.lease] = true
+	leases := map[string]bool{}
+	for _, c := range processes[1:] {
+		g.Expect(leases).NotTo(HaveKey(c.lease))
+		leases[c.lease] = true
 	}
-	for _, row := range settings.Rows(s.table()) {
-		g.Expect(partsWith(&s, row.Flag)).NotTo(BeEmpty(), row.Flag)
+	g.Expect(leases).To(HaveKey(names.ControllersLease))
+	for _, row := range settings.Rows(topics.All(&s.IronflowConfiguration)) {
+		g.Expect(partsWith(row.Flag)).NotTo(BeEmpty(), row.Flag)
 	}
 }
 
@@ -40,12 +41,11 @@ func TestPartsRefuseWhatCannotWork(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			i := slices.IndexFunc(parts, func(p part) bool { return p.use == tc.part })
-			var s configuration
+			c, p := processOf(tc.part), new(program)
 			flags := pflag.NewFlagSet(tc.part, pflag.ContinueOnError)
-			settings.Bind(flags, parts[i].flags(&s))
+			settings.Bind(flags, c.flags(p))
 			g.Expect(flags.Parse(tc.args)).To(Succeed())
-			err := parts[i].complete(&s)
+			err := check(c.parts(p))
 			if tc.want == "" {
 				g.Expect(err).NotTo(HaveOccurred())
 				return

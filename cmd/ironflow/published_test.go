@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ironflow/ironflow/api/commands/settings"
+	"github.com/ironflow/ironflow/api/config/topics"
 )
 
 // TestAddressesOfTheClusterAreNotPublished has addresses that look right to who
@@ -35,12 +36,12 @@ func TestAddressesOfTheClusterAreNotPublished(t *testing.T) {
 			g := NewWithT(t)
 			var s configuration
 			flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-			settings.Bind(flags, s.table())
+			settings.Bind(flags, topics.All(&s.IronflowConfiguration))
 			g.Expect(flags.Parse(append(good[:len(good):len(good)], tc.args...))).To(Succeed())
 			if tc.want == "" {
-				g.Expect(s.complete()).To(Succeed())
+				g.Expect(s.check("run")).To(Succeed())
 			} else {
-				g.Expect(s.complete()).To(MatchError(ContainSubstring(tc.want)))
+				g.Expect(s.check("run")).To(MatchError(ContainSubstring(tc.want)))
 			}
 		})
 	}
@@ -48,14 +49,15 @@ func TestAddressesOfTheClusterAreNotPublished(t *testing.T) {
 
 // TestPartsRefuseAddressesOfTheClusterToo: they run apart with the same settings.
 func TestPartsRefuseAddressesOfTheClusterToo(t *testing.T) {
-	for _, p := range parts {
-		t.Run(p.use, func(t *testing.T) {
+	for _, c := range processes[2:] {
+		t.Run(c.use, func(t *testing.T) {
 			g := NewWithT(t)
-			var s configuration
-			settings.Bind(pflag.NewFlagSet(p.use, pflag.ContinueOnError), p.flags(&s))
+			p := new(program)
+			s := &p.settings
+			settings.Bind(pflag.NewFlagSet(c.use, pflag.ContinueOnError), c.flags(p))
 			s.Images.BaseImage, s.LiveSystem.IronicBaseURLs, s.Hub.Auth = "/images", []string{"https://ironic.example:6385"}, "token"
 			s.Hub.PublishURL = "https://ironflow.ironflow-system.svc:8090"
-			g.Expect(p.complete(&s)).To(MatchError(ContainSubstring("--hub-publish-url")))
+			g.Expect(check(c.parts(p))).To(MatchError(ContainSubstring("--hub-publish-url")))
 		})
 	}
 }

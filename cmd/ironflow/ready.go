@@ -21,7 +21,7 @@ func (d *door) check(*http.Request) error {
 
 // hasBase is the readiness check of base images. A replica that had one stays ready: installations
 // that have begun need the hub, not the image. Nor does it wait for those that are downloaded.
-func (p *program) hasBase() func(*http.Request) error {
+func (p *imagePart) hasBase() func(*http.Request) error {
 	var had atomic.Bool
 	check := selfcheck.Media(p.lookAtMedia)
 	return func(r *http.Request) error {

@@ -12,7 +12,7 @@ import (
 // TestDeploymentsAreBounded: both programs that run the host controller give it a
 // limit, without anybody asking for one.
 func TestDeploymentsAreBounded(t *testing.T) {
-	for command, table := range map[string]func(*configuration) []settings.Group{"run": (*configuration).table, "controllers": (*configuration).controllersTable} {
+	for command, alone := range map[string]bool{"run": false, "controllers": true} {
 		for name, c := range map[string]struct {
 			env  string
 			args []string
@@ -28,11 +28,11 @@ func TestDeploymentsAreBounded(t *testing.T) {
 				if c.env != "" {
 					t.Setenv("IRONFLOW_MAX_PROVISIONING_RETRIES", c.env)
 				}
-				var s configuration
+				hosts := &hostPart{program: new(program), alone: alone}
 				flags := pflag.NewFlagSet(command, pflag.ContinueOnError)
-				settings.Bind(flags, table(&s))
+				settings.Bind(flags, hosts.Flags())
 				g.Expect(flags.Parse(c.args)).To(Succeed())
-				g.Expect(s.decisions(true).MaxAttempts).To(Equal(c.want))
+				g.Expect(hosts.decisions().MaxAttempts).To(Equal(c.want))
 			})
 		}
 	}

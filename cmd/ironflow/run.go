@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -23,52 +22,38 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	ironflowv1 "github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/api/version"
 	"github.com/ironflow/ironflow/controllers/secretcache"
 	"github.com/ironflow/ironflow/controllers/wire"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/hub/reach"
-	"github.com/ironflow/ironflow/imagecustomization/hubpaths"
 	"github.com/ironflow/ironflow/ironic"
 )
 
-// program is the parts of one running process.
+// program is what the parts of one running process share.
 type program struct {
 	settings configuration
 	log      logr.Logger
 	manager  ctrl.Manager
 	cert     pki.Files
-	ironics  *ironic.Endpoints
-	images   *imageParts
-	hub      *hubParts
 	lease    string // of the leader; empty for that of the controllers
-}
+	// oneOfMany is for tests that start the program several times in one process.
+	oneOfMany bool
 
-// run wires the parts and runs them until ctx ends.
-func run(ctx context.Context, s configuration) error {
-	p := &program{settings: s, log: newLogger(s.Monitoring.LogLevel)}
-	ctrl.SetLogger(p.log)
-	p.log.Info("ironflow", "version", version.Release())
-	for _, step := range []func(context.Context) error{
-		p.handOver, p.publish, p.makeManager, p.makeParts, p.makeControllers,
-		func(context.Context) error { return p.tellSurroundings("controllers, images, hub", true) },
-	} {
-		if err := step(ctx); err != nil {
-			return err
-		}
-	}
-	return p.manager.Start(ctx)
+	// What parts have made, for those that are set up after them and for what runs later.
+	images  *imageParts
+	hub     *hubParts
+	bmcs    bmcParts
+	ironics *ironic.Endpoints
 }
 
 // publish settles under which addresses others reach us, and the certificate for them.
-func (p *program) publish(context.Context) error {
+func (p *program) publish() error {
 	s := &p.settings
 	if s.Hub.PublishURL == "" {
 		s.Hub.PublishURL = "https://" + loopback(s.Hub.Address)
@@ -89,7 +74,7 @@ func (p *program) publish(context.Context) error {
 	return nil
 }
 
-func (p *program) makeManager(context.Context) error {
+func (p *program) makeManager() error {
 	config, err := p.access()
 	if err != nil {
 		return err
@@ -140,7 +125,7 @@ func (p *program) managerOptions() (ctrl.Options, error) {
 		Cache:                         cacheOptions(p.settings.Kubernetes.Namespaces),
 		NewCache:                      secretcache.New,
 		Client:                        client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &readYourWrites}},
-		Controller:                    ctrlconfig.Controller{SkipNameValidation: &p.settings.oneOfMany},
+		Controller:                    ctrlconfig.Controller{SkipNameValidation: &p.oneOfMany},
 		Metrics:                       serving,
 		HealthProbeBindAddress:        p.settings.Monitoring.HealthAddress,
 		PprofBindAddress:              p.settings.Monitoring.ProfilerAddress,
@@ -152,51 +137,6 @@ func (p *program) managerOptions() (ctrl.Options, error) {
 		RenewDeadline:                 &renew,
 		RetryPeriod:                   &retry,
 	}, nil
-}
-
-// makeParts builds what the controllers use. The servers run on every replica,
-// the controllers and the node watch on the leader only.
-func (p *program) makeParts(ctx context.Context) error {
-	if err := p.makeIronics(ctx); err != nil {
-		return err
-	}
-	var err error
-	if p.images, err = newImages(ctx, p.settings, p.cert, metrics.Registry, p.log.WithName("images")); err != nil {
-		return err
-	}
-	if p.hub, err = newHub(ctx, p.settings, p.cert, p.imageURLs(), metrics.Registry, newSlog(p.settings.Monitoring.LogLevel).With("logger", "hub")); err != nil {
-		return err
-	}
-	p.images.resolver, p.hub.live.images = hubpaths.New(hubImages{p}, p.images.store), p.images
-	return errors.Join(p.serveImages(), p.serveHub())
-}
-
-// serveImages has the manager run the image server.
-func (p *program) serveImages() error {
-	p.images.leads = func() bool {
-		select {
-		case <-p.manager.Elected():
-			return true
-		default:
-			return false
-		}
-	}
-	if err := errors.Join(p.manager.AddReadyzCheck("images", p.images.door.check), p.manager.AddReadyzCheck("base-images", p.hasBase())); err != nil {
-		return err
-	}
-	return p.manager.Add(everywhere(func(ctx context.Context) error {
-		return p.images.serve(ctx, p.settings.Images.Address, p.settings.Images.TLSAddress)
-	}))
-}
-
-// serveHub has the manager run the hub's API.
-func (p *program) serveHub() error {
-	if err := p.manager.AddReadyzCheck("hub", p.hub.door.check); err != nil {
-		return err
-	}
-	return p.manager.Add(everywhere(func(ctx context.Context) error {
-		return p.hub.serve(ctx, p.settings.Hub.Address, p.settings.Hub.PlainAddress)
-	}))
 }
 
 // everywhere runs on every replica, leader or not.

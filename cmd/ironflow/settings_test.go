@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/ironflow/ironflow/api/commands/settings"
@@ -62,16 +61,16 @@ func markdown(s *configuration, rows []settings.Row) string {
 		return "`" + name + "`"
 	}
 	for _, r := range rows {
-		fmt.Fprintf(&text, "| `--%s` | `%s` | %s | %s | %s | %s |\n", r.Flag, r.Env, quoted(r.Default), quoted(names[r.Flag]), strings.Join(partsWith(s, r.Flag), ", "), r.Usage)
+		fmt.Fprintf(&text, "| `--%s` | `%s` | %s | %s | %s | %s |\n", r.Flag, r.Env, quoted(r.Default), quoted(names[r.Flag]), strings.Join(partsWith(r.Flag), ", "), r.Usage)
 	}
 	return text.String()
 }
 
 // partsWith are the parts that can run apart and have that setting; "all" if each does.
-func partsWith(s *configuration, flag string) (with []string) {
-	tables := map[string][]settings.Group{"controllers": s.controllersTable()}
-	for _, p := range parts {
-		tables[p.use] = p.flags(s)
+func partsWith(flag string) (with []string) {
+	tables := map[string][]settings.Group{}
+	for _, c := range processes[1:] {
+		tables[c.use] = c.flags(new(program))
 	}
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
 		if len(settings.Only(tables[name], flag)) > 0 {
@@ -139,7 +138,7 @@ func TestAFlagWinsOverTheEnvironment(t *testing.T) {
 	} {
 		var s configuration
 		flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-		settings.Bind(flags, s.table())
+		settings.Bind(flags, topics.All(&s.IronflowConfiguration))
 		g.Expect(flags.Parse(tc.args)).To(Succeed())
 		g.Expect(s.Ironic.Endpoint).To(Equal(tc.want))
 		g.Expect(s.Ironic.Timeout.Duration.String()).To(Equal("7s"), "plain numbers are seconds, as elsewhere")
@@ -150,7 +149,7 @@ func TestAFlagWinsOverTheEnvironment(t *testing.T) {
 // authentication.
 func defaults(dir string) configuration {
 	var s configuration
-	settings.Bind(pflag.NewFlagSet("run", pflag.ContinueOnError), s.table())
+	settings.Bind(pflag.NewFlagSet("run", pflag.ContinueOnError), topics.All(&s.IronflowConfiguration))
 	s.Store.DataDir, s.Hub.Auth = dir, "none"
 	return s
 }
@@ -158,8 +157,8 @@ func defaults(dir string) configuration {
 func TestDefaultsCanBeRead(t *testing.T) {
 	var s configuration
 	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	settings.Bind(flags, s.table())
-	for _, row := range settings.Rows(s.table()) {
+	settings.Bind(flags, topics.All(&s.IronflowConfiguration))
+	for _, row := range settings.Rows(topics.All(&s.IronflowConfiguration)) {
 		f := flags.Lookup(row.Flag)
 		NewWithT(t).Expect(f.DefValue).To(Equal(row.Default), row.Flag)
 	}
@@ -181,7 +180,7 @@ func TestAnEnvironmentThatCannotBeReadIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			t.Setenv(tc.env, tc.value)
-			for _, command := range []*cobra.Command{newRunCommand(), newControllersCommand()} {
+			for _, command := range newProcessCommands()[:2] {
 				g.Expect(command.ParseFlags(tc.args)).To(Succeed())
 				err := command.PreRunE(command, nil)
 				if tc.want == "" {
@@ -231,9 +230,9 @@ func TestWhatCannotWorkIsRefusedAtOnce(t *testing.T) {
 			g := NewWithT(t)
 			var s configuration
 			flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-			settings.Bind(flags, s.table())
+			settings.Bind(flags, topics.All(&s.IronflowConfiguration))
 			g.Expect(flags.Parse(tc.args)).To(Succeed())
-			err := s.complete()
+			err := s.check("run")
 			if tc.want == "" {
 				g.Expect(err).NotTo(HaveOccurred())
 				return
