@@ -13,6 +13,7 @@ import (
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/config/topics"
 	"github.com/ironflow/ironflow/hub/backup"
+	"github.com/ironflow/ironflow/hub/configured"
 	"github.com/ironflow/ironflow/hub/store"
 )
 
@@ -22,10 +23,7 @@ func (s *configuration) forBackup() []settings.Group {
 }
 
 func (s *configuration) backup() backup.Options {
-	return backup.Options{DataDir: s.Store.DataDir, Place: store.Place{
-		SQLite:   filepath.Join(s.Store.DataDir, databaseFile),
-		Postgres: store.PostgresOptions{URL: s.Store.Database, PasswordFile: s.Store.DatabasePasswordFile},
-	}}
+	return backup.Options{DataDir: s.Store.DataDir, Place: configured.Place(s.Store)}
 }
 
 func newBackupCommand() *cobra.Command {

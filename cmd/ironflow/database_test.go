@@ -7,7 +7,9 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/configured"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
@@ -43,8 +45,8 @@ func TestPartsShareTheFile(t *testing.T) {
 	g := NewWithT(t)
 	s := defaults(t.TempDir())
 	s.Hub.Auth = "token"
-	open := func(openRecords func(context.Context, configuration) (store.Store, error)) (*hubParts, error) {
-		records, err := openRecords(t.Context(), s)
+	open := func(openRecords func(context.Context, v1alpha1.Store) (store.Store, error)) (*hubParts, error) {
+		records, err := openRecords(t.Context(), s.Store)
 		if err != nil {
 			return nil, err
 		}
@@ -53,9 +55,9 @@ func TestPartsShareTheFile(t *testing.T) {
 		t.Cleanup(func() { _, _ = h.store.Close(), h.files.Close() })
 		return h, nil
 	}
-	hub, err := open(openStore)
+	hub, err := open(configured.OpenStore)
 	g.Expect(err).NotTo(HaveOccurred())
-	images, err := open(openStoreBeside)
+	images, err := open(configured.OpenStoreBeside)
 	g.Expect(err).NotTo(HaveOccurred())
 	const id = "11111111-1111-4111-8111-111111111111"
 	_, err = hub.core.EnsureInfraEnv(t.Context(), service.InfraEnvSpec{ID: id, Name: "site"})
@@ -68,6 +70,6 @@ func TestPartsShareTheFile(t *testing.T) {
 		_, err := images.core.CheckImageToken(t.Context(), token)
 		return err
 	}, "20s").Should(MatchError(auth.ErrInvalid))
-	_, err = open(openStore)
+	_, err = open(configured.OpenStore)
 	g.Expect(err).To(MatchError(ContainSubstring("another program uses it")))
 }

@@ -18,7 +18,7 @@ import (
 // TestReplicasShareTheFiles: what one program keeps on S3, another one finds.
 func TestReplicasShareTheFiles(t *testing.T) {
 	server := s3server.New(t)
-	files := fileSettings{
+	files := v1alpha1.Files{
 		Address: "s3://" + s3server.Bucket + "/hub", Endpoint: server.URL, CAFile: server.CAFile, CredentialsFile: server.CredentialsFile,
 	}
 	one, other := hubWith(t, t.TempDir(), files), hubWith(t, t.TempDir(), files)
@@ -29,20 +29,20 @@ func TestReplicasShareTheFiles(t *testing.T) {
 func TestFilesAreBelowTheDataFolder(t *testing.T) {
 	g := NewWithT(t)
 	data := t.TempDir()
-	one := hubWith(t, data, fileSettings{})
+	one := hubWith(t, data, v1alpha1.Files{})
 	keepAndFind(t, one, one)
 	g.Expect(filepath.Join(data, "logs", "logs", "hosts", "a.tar.gz")).To(BeARegularFile())
 	g.Expect(errors.Join(one.files.Close(), one.store.Close())).To(Succeed())
-	keepAndFind(t, hubWith(t, data, fileSettings{}), hubWith(t, "", fileSettings{Address: filepath.Join(data, "logs")}))
+	keepAndFind(t, hubWith(t, data, v1alpha1.Files{}), hubWith(t, "", v1alpha1.Files{Address: filepath.Join(data, "logs")}))
 }
 
-func hubWith(t *testing.T, data string, files fileSettings) *hubParts {
+func hubWith(t *testing.T, data string, files v1alpha1.Files) *hubParts {
 	t.Helper()
 	if data == "" {
 		data = t.TempDir()
 	}
 	s := defaults(data)
-	s.Files = v1alpha1.Files(files)
+	s.Files = files
 	h, err := newHub(t.Context(), s, pki.Files{}, nil, nil, slog.New(slog.DiscardHandler))
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _, _ = h.store.Close(), h.files.Close() })

@@ -20,6 +20,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/cluster"
 	"github.com/ironflow/ironflow/controllers/infraenv"
 	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/configured"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/hub/releases"
 	"github.com/ironflow/ironflow/hub/releases/lookup"
@@ -28,9 +29,6 @@ import (
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 )
-
-// databaseFile is the name of the records in the data folder.
-const databaseFile = "hub.sqlite"
 
 // hubGrace is how long requests may go on after the end was asked for.
 const hubGrace = 5 * time.Second
@@ -43,7 +41,7 @@ type hubParts struct {
 	tls   tlsSettings
 	log   *slog.Logger
 	store store.Store
-	files fileStore
+	files configured.FileStore
 	door  door
 	// releases are asked for while the hub serves.
 	releases *releases.File
@@ -57,7 +55,7 @@ type hubParts struct {
 }
 
 func newHub(ctx context.Context, s configuration, cert pki.Files, urls imageURLs, metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
-	records, err := openStore(ctx, s)
+	records, err := configured.OpenStore(ctx, s.Store)
 	if err != nil {
 		return nil, fmt.Errorf("the hub's store: %w", err)
 	}
@@ -68,7 +66,7 @@ func newHub(ctx context.Context, s configuration, cert pki.Files, urls imageURLs
 func newHubOver(ctx context.Context, records store.Store, s configuration, cert pki.Files, urls imageURLs, metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
 	h := &hubParts{cert: cert, tls: tlsSettings(s.TLS), log: log, store: records}
 	var err error
-	if h.files, err = openFiles(ctx, s, log); err != nil {
+	if h.files, err = configured.Files(s.Files).Open(ctx, s.Store.DataDir, log); err != nil {
 		return nil, fmt.Errorf("the hub's files: %w", err)
 	}
 	var key auth.Key
@@ -78,13 +76,13 @@ func newHubOver(ctx context.Context, records store.Store, s configuration, cert 
 		}
 	}
 	options := service.Options{NodeZero: s.nodeZero.Host, Store: h.store, Files: h.files, TokenKey: key, Log: log, ImageURLs: urls}
-	if err := errors.Join(hubChecks(s.HubValidations).apply(&options), s.work().apply(&options)); err != nil {
+	if err := errors.Join(configured.Validations(s.HubValidations).Apply(&options), s.work().Apply(&options)); err != nil {
 		return nil, err
 	}
-	if h.ignition, err = s.work().ignition(); err != nil {
+	if h.ignition, err = s.work().Ignition(); err != nil {
 		return nil, err
 	}
-	if options.Sources, err = s.work().sources(h.ignition, filepath.Join(s.Store.DataDir, "openshift-install")); err != nil {
+	if options.Sources, err = s.work().Sources(h.ignition, filepath.Join(s.Store.DataDir, "openshift-install")); err != nil {
 		return nil, err
 	}
 	options.Inside.URL, options.Inside.Key = s.Hub.PublishURL, key
@@ -106,22 +104,6 @@ func newHubOver(ctx context.Context, records store.Store, s configuration, cert 
 	h.releases, h.lookup = api.Releases, api.Lookup
 	h.api, err = rest.New(api)
 	return h, err
-}
-
-// openStore opens the records: PostgreSQL where it is set, a file otherwise.
-func openStore(ctx context.Context, s configuration) (store.Store, error) {
-	if s.Store.Database != "" {
-		return store.OpenPostgres(ctx, store.PostgresOptions{URL: s.Store.Database, PasswordFile: s.Store.DatabasePasswordFile})
-	}
-	return store.OpenSQLite(ctx, filepath.Join(s.Store.DataDir, databaseFile))
-}
-
-// openStoreBeside opens the records for a program that works beside the hub.
-func openStoreBeside(ctx context.Context, s configuration) (store.Store, error) {
-	if s.Store.Database != "" {
-		return openStore(ctx, s)
-	}
-	return store.OpenSQLiteBeside(ctx, filepath.Join(s.Store.DataDir, databaseFile))
 }
 
 // listeners are those at the address, with TLS, and at the plain one, where they are not empty.

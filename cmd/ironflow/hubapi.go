@@ -13,6 +13,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/controllers/hubusers"
+	"github.com/ironflow/ironflow/hub/configured"
 	"github.com/ironflow/ironflow/hub/releases"
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/users"
@@ -40,7 +41,7 @@ func (a hubAPI) apply(ctx context.Context, kubeconfig string, o *rest.Options) e
 	if _, err := o.Releases.Catalog(); err != nil {
 		return fmt.Errorf("--hub-releases-file: %w", err)
 	}
-	o.Lookup, err = releaseDesk(ctx, a.HubReleases, o.Releases)
+	o.Lookup, err = configured.ReleaseDesk(ctx, a.HubReleases, o.Releases)
 	return err
 }
 

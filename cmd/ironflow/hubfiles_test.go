@@ -31,7 +31,7 @@ func TestStaticNetworksReachEveryKindOfImage(t *testing.T) {
 	}}}
 	_, err := core.EnsureInfraEnv(t.Context(), spec)
 	g.Expect(err).NotTo(HaveOccurred())
-	live := hubImages{&program{settings: configured(func(c *v1alpha1.IronflowConfiguration) { c.Hub.PublishURL = "https://hub.example:8090" }), cert: pki.Files{CA: ca}, hub: &hubParts{core: core}}}
+	live := hubImages{&program{settings: with(func(c *v1alpha1.IronflowConfiguration) { c.Hub.PublishURL = "https://hub.example:8090" }), cert: pki.Files{CA: ca}, hub: &hubParts{core: core}}}
 
 	const keyfile = "etc/assisted/network/host0/nic1.nmconnection"
 	archive, err := live.Initrd(t.Context(), id)

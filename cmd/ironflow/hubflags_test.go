@@ -15,6 +15,7 @@ import (
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/config/topics"
 	"github.com/ironflow/ironflow/api/config/v1alpha1"
+	"github.com/ironflow/ironflow/hub/configured"
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/sources"
@@ -51,10 +52,10 @@ func TestEveryOptionOfTheHubIsAFlag(t *testing.T) {
 		g.Expect(flags.Set(flag, value)).To(Succeed(), flag)
 	}
 	core, served := service.Options{}, rest.Options{Log: slog.New(slog.DiscardHandler)}
-	g.Expect(hubChecks(s.HubValidations).apply(&core)).To(Succeed())
-	g.Expect(s.work().apply(&core)).To(Succeed())
+	g.Expect(configured.Validations(s.HubValidations).Apply(&core)).To(Succeed())
+	g.Expect(s.work().Apply(&core)).To(Succeed())
 	g.Expect(hubAPI{s.Hub, s.HubReleases}.apply(t.Context(), "", &served)).To(Succeed())
-	all, err := s.work().sources(nil, t.TempDir())
+	all, err := s.work().Sources(nil, t.TempDir())
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(slices.Sorted(maps.Keys(all.All))).To(ConsistOf(sources.Names()))
 	var zero []string
@@ -86,18 +87,18 @@ func operatorsFile(t *testing.T) string {
 	return path
 }
 
-func operatorsOf(file string) hubWork {
-	return hubWork{HubInstallation: v1alpha1.HubInstallation{OperatorsFile: file}}
+func operatorsOf(file string) configured.Work {
+	return configured.Work{HubInstallation: v1alpha1.HubInstallation{OperatorsFile: file}}
 }
 
 func TestOperatorsOfASite(t *testing.T) {
 	g := NewWithT(t)
 	core := service.Options{}
-	g.Expect(operatorsOf(operatorsFile(t)).apply(&core)).To(Succeed())
+	g.Expect(operatorsOf(operatorsFile(t)).Apply(&core)).To(Succeed())
 	g.Expect(core.Operators.Names()).To(ContainElements("own", "lso"))
-	g.Expect(operatorsOf("/none/operators.yaml").apply(&core)).To(MatchError(ContainSubstring("--hub-operators-file: open /none/operators.yaml")))
+	g.Expect(operatorsOf("/none/operators.yaml").Apply(&core)).To(MatchError(ContainSubstring("--hub-operators-file: open /none/operators.yaml")))
 }
 
 func TestAStepThatDoesNotExist(t *testing.T) {
-	NewWithT(t).Expect(hubChecks{DisabledSteps: []string{"dance"}}.apply(&service.Options{})).To(MatchError(ContainSubstring("--hub-disabled-steps")))
+	NewWithT(t).Expect(configured.Validations{DisabledSteps: []string{"dance"}}.Apply(&service.Options{})).To(MatchError(ContainSubstring("--hub-disabled-steps")))
 }

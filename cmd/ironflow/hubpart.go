@@ -10,7 +10,9 @@ import (
 
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/config/topics"
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/controllers/link"
+	"github.com/ironflow/ironflow/hub/configured"
 	"github.com/ironflow/ironflow/hub/store"
 )
 
@@ -29,12 +31,12 @@ func (p *hubPart) Flags() []settings.Group {
 // Check implements part: what the hub cannot do without.
 func (p *hubPart) Check() error {
 	s := &p.settings
-	return errors.Join(checkNmstatectl(s.LiveSystem.Nmstatectl), s.checkAddresses(), s.work().check())
+	return errors.Join(checkNmstatectl(s.LiveSystem.Nmstatectl), s.checkAddresses(), s.work().Check())
 }
 
 // Setup implements part.
 func (p *hubPart) Setup(ctx context.Context) error {
-	if err := p.openHub(ctx, openStore); err != nil {
+	if err := p.openHub(ctx, configured.OpenStore); err != nil {
 		return err
 	}
 	p.hub.live.images = p.images
@@ -48,9 +50,9 @@ func (p *hubPart) Setup(ctx context.Context) error {
 }
 
 // openHub opens the hub's core on the data folder.
-func (p *program) openHub(ctx context.Context, open func(context.Context, configuration) (store.Store, error)) error {
+func (p *program) openHub(ctx context.Context, open func(context.Context, v1alpha1.Store) (store.Store, error)) error {
 	return p.alone(func() error {
-		records, err := open(ctx, p.settings)
+		records, err := open(ctx, p.settings.Store)
 		if err != nil {
 			return fmt.Errorf("the hub's store: %w", err)
 		}

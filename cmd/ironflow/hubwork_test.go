@@ -22,7 +22,7 @@ func TestSettingsOfTheHubsWork(t *testing.T) {
 	w.StageTimeouts, w.SoftTimeouts = []string{"Rebooting=1h", "Applying olm manifests=0"}, true
 	w.InstallerImage, w.LogMiB = "registry.example/installer:1", 1
 	var o service.Options
-	g.Expect(w.apply(&o)).To(Succeed())
+	g.Expect(w.Apply(&o)).To(Succeed())
 	g.Expect(o.Timers).To(Equal(service.Timers{
 		Disconnected: 3 * time.Minute, Prepare: 17 * time.Minute, Logs: 10 * time.Minute, KeepEvents: 30 * 24 * time.Hour, Soft: true,
 		DiskCheck: 8 * time.Minute, Images: 16 * time.Minute, Monitor: time.Second, Renewal: 5 * time.Second, Repeat: time.Minute,
@@ -32,7 +32,7 @@ func TestSettingsOfTheHubsWork(t *testing.T) {
 	g.Expect(o.Images.Installer).To(Equal("registry.example/installer:1"))
 	g.Expect(o.MaxLogBytes).To(Equal(int64(1 << 20)))
 	w.IgnitionDir = "/none"
-	_, err := w.ignition()
+	_, err := w.Ignition()
 	g.Expect(err).To(MatchError(ContainSubstring("--hub-ignition-dir")))
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/ironflow/ironflow/api/config/topics"
 	"github.com/ironflow/ironflow/controllers/image"
 	"github.com/ironflow/ironflow/controllers/progress"
+	"github.com/ironflow/ironflow/hub/configured"
 	"github.com/ironflow/ironflow/imagecustomization/hubpaths"
 )
 
@@ -57,7 +58,7 @@ func (p *imagePart) Check() error {
 // Setup implements part.
 func (p *imagePart) Setup(ctx context.Context) error {
 	if p.alone {
-		if err := p.openHub(ctx, openStoreBeside); err != nil {
+		if err := p.openHub(ctx, configured.OpenStoreBeside); err != nil {
 			return err
 		}
 	}

@@ -36,9 +36,9 @@ func TestAddressesOfAnInfraEnvsImage(t *testing.T) {
 		})
 	}
 	g := NewWithT(t)
-	apart := &program{settings: configured(func(c *v1alpha1.IronflowConfiguration) { c.Images.PublishURL = "http://192.0.2.1:8080" })}
+	apart := &program{settings: with(func(c *v1alpha1.IronflowConfiguration) { c.Images.PublishURL = "http://192.0.2.1:8080" })}
 	urls, err := apart.imageURLs()(wire.InfraEnv{ID: id}, "")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(urls.ISO).To(HaveSuffix("/newest/x86_64/full.iso"), "a hub that runs apart knows no media")
-	g.Expect((&program{settings: configured(func(c *v1alpha1.IronflowConfiguration) { c.Images.PublishURL = "http://" })}).imageURLs()).To(BeNil())
+	g.Expect((&program{settings: with(func(c *v1alpha1.IronflowConfiguration) { c.Images.PublishURL = "http://" })}).imageURLs()).To(BeNil())
 }

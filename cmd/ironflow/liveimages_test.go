@@ -62,7 +62,7 @@ func TestChangedMediaAndFilesReachTheImages(t *testing.T) {
 				g.Expect(err).NotTo(HaveOccurred())
 				p := &imagePart{program: &program{
 					cert: pki.Files{CA: filepath.Join(dir, "hub.crt")},
-					settings: configured(func(c *v1alpha1.IronflowConfiguration) {
+					settings: with(func(c *v1alpha1.IronflowConfiguration) {
 						c.LiveSystem.IronicCAFile, c.LiveSystem.SSHKeyFile = filepath.Join(dir, "ironic.crt"), filepath.Join(dir, "keys")
 					}),
 				}}
@@ -104,7 +104,7 @@ func TestWhatIsKnownOfALiveSystem(t *testing.T) {
 		{nmstatectlAlways, "aarch64", true, "always"},
 		{nmstatectlNever, "x86_64", false, "never"},
 	} {
-		p := &program{settings: configured(func(s *v1alpha1.IronflowConfiguration) { s.LiveSystem.Nmstatectl = c.said }), images: &imageParts{media: registry}}
+		p := &program{settings: with(func(s *v1alpha1.IronflowConfiguration) { s.LiveSystem.Nmstatectl = c.said }), images: &imageParts{media: registry}}
 		live := p.liveSystem(t.Context(), c.arch, "")
 		g.Expect(live.Nmstatectl).To(Equal(c.want), "%+v", c)
 		g.Expect(live.Why).To(ContainSubstring(c.why))
@@ -120,6 +120,6 @@ func TestTheHubAloneIsToldOfTheLiveSystem(t *testing.T) {
 	g.Expect(live.Nmstatectl).To(BeFalse())
 	g.Expect(live.Why).To(ContainSubstring("--live-nmstatectl=always"))
 	g.Expect(settings.Only((&hubPart{new(program)}).Flags(), "live-nmstatectl")).To(HaveLen(1))
-	s := configured(func(c *v1alpha1.IronflowConfiguration) { c.LiveSystem.Nmstatectl = "true" })
+	s := with(func(c *v1alpha1.IronflowConfiguration) { c.LiveSystem.Nmstatectl = "true" })
 	g.Expect((&hubPart{&program{settings: s}}).Check()).To(MatchError(ContainSubstring("neither auto, always nor never")))
 }

@@ -27,7 +27,7 @@ import (
 )
 
 func TestManagerOptions(t *testing.T) {
-	leads := configured(func(c *v1alpha1.IronflowConfiguration) { c.LeaderElection.Enabled = true })
+	leads := with(func(c *v1alpha1.IronflowConfiguration) { c.LeaderElection.Enabled = true })
 	for name, c := range map[string]struct {
 		program    program
 		leads      bool
@@ -37,8 +37,8 @@ func TestManagerOptions(t *testing.T) {
 		"by default":         {lease: names.ControllersLease},
 		"one leader":         {program: program{settings: leads}, leads: true, lease: names.ControllersLease},
 		"a part":             {program: program{settings: leads, lease: names.HubLease}, leads: true, lease: names.HubLease},
-		"one namespace":      {program: program{settings: configured(func(c *v1alpha1.IronflowConfiguration) { c.Kubernetes.Namespaces = []string{"lab"} })}, lease: names.ControllersLease, namespaces: []string{"lab"}},
-		"several namespaces": {program: program{settings: configured(func(c *v1alpha1.IronflowConfiguration) { c.Kubernetes.Namespaces = []string{"a", "b"} })}, lease: names.ControllersLease, namespaces: []string{"a", "b"}},
+		"one namespace":      {program: program{settings: with(func(c *v1alpha1.IronflowConfiguration) { c.Kubernetes.Namespaces = []string{"lab"} })}, lease: names.ControllersLease, namespaces: []string{"lab"}},
+		"several namespaces": {program: program{settings: with(func(c *v1alpha1.IronflowConfiguration) { c.Kubernetes.Namespaces = []string{"a", "b"} })}, lease: names.ControllersLease, namespaces: []string{"a", "b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -68,7 +68,7 @@ func TestOneReplicaLeads(t *testing.T) {
 	var leading [2]atomic.Bool
 	var stops [2]context.CancelFunc
 	start := func(i int) {
-		p := &program{log: logr.Discard(), settings: configured(func(c *v1alpha1.IronflowConfiguration) {
+		p := &program{log: logr.Discard(), settings: with(func(c *v1alpha1.IronflowConfiguration) {
 			c.Kubernetes.Kubeconfig, c.Monitoring = kubeconfig, v1alpha1.Monitoring{MetricsAddress: "0", HealthAddress: "0", ProfilerAddress: "0"}
 			c.LeaderElection = v1alpha1.LeaderElection{Enabled: true, Namespace: names.HubNamespace}
 		})}

@@ -17,6 +17,7 @@ import (
 	"github.com/ironflow/ironflow/api/config/topics"
 	"github.com/ironflow/ironflow/api/localtoken"
 	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/configured"
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/service"
 )
@@ -110,7 +111,7 @@ func (s *configuration) completeNodeZero() error {
 	if n.authorities, err = readCertificates(n.certificates); err != nil {
 		return fmt.Errorf("--cluster-certificates-dir: %w", err)
 	}
-	return errors.Join(s.completeLocalAuth(), hubChecks(s.HubValidations).apply(&service.Options{}), s.work().check())
+	return errors.Join(s.completeLocalAuth(), configured.Validations(s.HubValidations).Apply(&service.Options{}), s.work().Check())
 }
 
 // completeLocalAuth has tokens checked by the key that was handed in.

@@ -21,7 +21,7 @@ func TestReadyOnceThereIsABaseImage(t *testing.T) {
 	dir := t.TempDir()
 	registry, err := mediapkg.Open(t.Context(), dir, mediapkg.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
-	p := &imagePart{program: &program{log: logr.Discard(), settings: configured(func(c *v1alpha1.IronflowConfiguration) { c.Images.BaseImage = dir }), images: &imageParts{media: registry}}}
+	p := &imagePart{program: &program{log: logr.Discard(), settings: with(func(c *v1alpha1.IronflowConfiguration) { c.Images.BaseImage = dir }), images: &imageParts{media: registry}}}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", http.NoBody)
 	g.Expect(err).NotTo(HaveOccurred())
 	ready := p.hasBase()

@@ -74,8 +74,8 @@ func TestWhoMayReadMetrics(t *testing.T) {
 		"no made-up token":               {scheme: "https", token: "made-up", want: http.StatusUnauthorized},
 		"who has the right":              {scheme: "https", token: "prometheus", want: http.StatusOK},
 		"not without TLS":                {scheme: "http", token: "prometheus", want: http.StatusBadRequest},
-		"everybody in a laboratory":      {settings: configured(func(c *v1alpha1.IronflowConfiguration) { c.Monitoring.MetricsInsecure = true }), scheme: "http", want: http.StatusOK},
-		"with the newest TLS alone, too": {settings: configured(func(c *v1alpha1.IronflowConfiguration) { c.TLS.MinVersion = "TLS13" }), scheme: "https", token: "prometheus", want: http.StatusOK},
+		"everybody in a laboratory":      {settings: with(func(c *v1alpha1.IronflowConfiguration) { c.Monitoring.MetricsInsecure = true }), scheme: "http", want: http.StatusOK},
+		"with the newest TLS alone, too": {settings: with(func(c *v1alpha1.IronflowConfiguration) { c.TLS.MinVersion = "TLS13" }), scheme: "https", token: "prometheus", want: http.StatusOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, _ := scraped(t, &program{settings: c.settings}, c.scheme, c.token)
@@ -100,7 +100,7 @@ func TestCertificateOfTheMetrics(t *testing.T) {
 		want    string
 	}{
 		"our own":                         {program{cert: own}, "own.example"},
-		"one that is given":               {program{cert: own, settings: configured(func(c *v1alpha1.IronflowConfiguration) { c.Monitoring.MetricsCertDir = dir })}, "given.example"},
+		"one that is given":               {program{cert: own, settings: with(func(c *v1alpha1.IronflowConfiguration) { c.Monitoring.MetricsCertDir = dir })}, "given.example"},
 		"one for the run, without either": {program{}, "localhost"},
 	} {
 		t.Run(name, func(t *testing.T) {

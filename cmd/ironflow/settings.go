@@ -9,6 +9,7 @@ import (
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/config/topics"
 	"github.com/ironflow/ironflow/api/config/v1alpha1"
+	"github.com/ironflow/ironflow/hub/configured"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 )
@@ -45,11 +46,16 @@ func (s *configuration) checkAddresses() error {
 			return fmt.Errorf("--database: %w", err)
 		}
 	}
-	if err := fileSettings(s.Files).check(); err != nil {
+	if err := configured.Files(s.Files).Check(); err != nil {
 		return err
 	}
 	if s.Hub.Auth != "token" && s.Hub.Auth != "none" {
 		return fmt.Errorf("--hub-auth %q is neither token nor none", s.Hub.Auth)
 	}
-	return hubChecks(s.HubValidations).apply(&service.Options{})
+	return configured.Validations(s.HubValidations).Apply(&service.Options{})
+}
+
+// work is what the hub installs with.
+func (s *configuration) work() configured.Work {
+	return configured.Work{HubInstallation: s.HubInstallation, HubLimits: s.HubLimits, Invoker: s.nodeZero.invoker, Certificates: s.nodeZero.authorities}
 }

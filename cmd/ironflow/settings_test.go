@@ -242,8 +242,8 @@ func TestWhatCannotWorkIsRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// configured is a configuration with just that set.
-func configured(set func(*v1alpha1.IronflowConfiguration)) (c configuration) {
+// with is a configuration with just that set.
+func with(set func(*v1alpha1.IronflowConfiguration)) (c configuration) {
 	set(&c.IronflowConfiguration)
 	return c
 }

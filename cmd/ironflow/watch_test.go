@@ -64,7 +64,7 @@ func watched(t *testing.T, namespaces, host string) *metal3.BareMetalHost {
 		}
 	}))
 	t.Cleanup(server.CloseClientConnections)
-	p := program{settings: configured(func(c *v1alpha1.IronflowConfiguration) {
+	p := program{settings: with(func(c *v1alpha1.IronflowConfiguration) {
 		c.Kubernetes.Namespaces, c.Monitoring.MetricsAddress = settings.Split(namespaces), "0"
 	})}
 	o, err := p.managerOptions()

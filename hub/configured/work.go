@@ -1,4 +1,4 @@
-package main
+package configured
 
 import (
 	"cmp"
@@ -23,37 +23,33 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// hubWork is what the hub installs with, and how patient it is.
-type hubWork struct {
+// Work is what the hub installs with, and how patient it is.
+type Work struct {
 	v1alpha1.HubInstallation
 	v1alpha1.HubLimits
 
-	// invoker and certificates are of the one cluster of a hub that runs on one of its hosts.
-	invoker      string
-	certificates map[string][]byte
-}
-
-func (s *configuration) work() hubWork {
-	return hubWork{s.HubInstallation, s.HubLimits, s.nodeZero.invoker, s.nodeZero.authorities}
+	// Invoker and Certificates are of the one cluster of a hub that runs on one of its hosts.
+	Invoker      string
+	Certificates map[string][]byte
 }
 
 // images are those that hosts are installed with.
-func (h hubWork) images() instructions.Images {
+func (h Work) images() instructions.Images {
 	return instructions.Images{
 		Installer: h.InstallerImage, Controller: h.ControllerImage, MachineConfig: h.MachineConfigImage, MustGather: h.MustGatherImage, CoreOS: h.CoreOSImage,
 	}
 }
 
-// sources are those of Ignition that the settings offer, with the files of a folder, nil
+// Sources are those of Ignition that the settings offer, with the files of a folder, nil
 // for none. State is a folder for the runs of openshift-install.
-func (h hubWork) sources(folder *os.Root, state string) (sources.Set, error) {
+func (h Work) Sources(folder *os.Root, state string) (sources.Set, error) {
 	set := service.OwnSources(folder)
 	set.Default = cmp.Or(sources.Name(h.IgnitionSource), sources.Files)
 	if h.Kubernetes {
-		set.All[sources.Kubernetes] = kubernetes.Source{Authorities: h.certificates}
+		set.All[sources.Kubernetes] = kubernetes.Source{Authorities: h.Certificates}
 	}
 	if h.OpenShiftInstall != "" {
-		program, err := openshiftinstall.New(openshiftinstall.Options{Program: h.OpenShiftInstall, State: state, Invoker: h.invoker, Certificates: h.certificates})
+		program, err := openshiftinstall.New(openshiftinstall.Options{Program: h.OpenShiftInstall, State: state, Invoker: h.Invoker, Certificates: h.Certificates})
 		if err != nil {
 			return set, fmt.Errorf("--hub-openshift-install: %w", err)
 		}
@@ -65,8 +61,8 @@ func (h hubWork) sources(folder *os.Root, state string) (sources.Set, error) {
 	return set, nil
 }
 
-// check refuses what cannot work.
-func (h hubWork) check() error {
+// Check refuses what cannot work.
+func (h Work) Check() error {
 	for flag, d := range map[string]time.Duration{
 		"hub-keep-events": h.KeepEvents.Duration, "hub-silence": h.Silence.Duration, "hub-checks-timeout": h.ChecksTimeout.Duration, "hub-logs-timeout": h.LogsTimeout.Duration,
 		"hub-disk-check-timeout": h.DiskCheckTimeout.Duration, "hub-image-check-timeout": h.ImageCheckTimeout.Duration, "hub-monitor-interval": h.MonitorInterval.Duration,
@@ -92,9 +88,9 @@ func (h hubWork) check() error {
 	return h.stageTimeouts(&service.Timers{})
 }
 
-// apply reads the settings into the hub's options; what is zero, as where the hub has no
+// Apply reads the settings into the hub's options; what is zero, as where the hub has no
 // settings of its own, is the hub's default.
-func (h hubWork) apply(o *service.Options) error {
+func (h Work) Apply(o *service.Options) error {
 	o.Images, o.MaxLogBytes, o.Reclaim = h.images(), int64(h.LogMiB)<<20, h.Reclaim
 	o.Inside.Image = h.ClusterImage
 	var err error
@@ -110,7 +106,7 @@ func (h hubWork) apply(o *service.Options) error {
 }
 
 // stageTimeouts reads the list of limits.
-func (h hubWork) stageTimeouts(t *service.Timers) error {
+func (h Work) stageTimeouts(t *service.Timers) error {
 	t.Stages, t.Finalizing = map[wire.HostStage]time.Duration{}, map[wire.FinalizingStage]time.Duration{}
 	for _, item := range h.StageTimeouts {
 		name, value, _ := strings.Cut(item, "=")
@@ -131,8 +127,8 @@ func (h hubWork) stageTimeouts(t *service.Timers) error {
 	return nil
 }
 
-// ignition opens the folder of installed systems' Ignition; nil when there is none.
-func (h hubWork) ignition() (*os.Root, error) {
+// Ignition opens the folder of installed systems' Ignition; nil when there is none.
+func (h Work) Ignition() (*os.Root, error) {
 	if h.IgnitionDir == "" {
 		return nil, nil
 	}

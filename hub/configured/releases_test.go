@@ -1,4 +1,4 @@
-package main
+package configured
 
 import (
 	"os"
@@ -27,14 +27,14 @@ func TestSettingsOfTheReleaseLookup(t *testing.T) {
 		{v1alpha1.HubReleases{Lookup: "needed", MirrorsFile: file("pod", "kind: Pod\n")}, `kind "Pod"`},
 		{v1alpha1.HubReleases{Lookup: "needed", CAFile: filepath.Join(dir, "none")}, "no such file"},
 	} {
-		_, err := releaseDesk(t.Context(), tc.lookup, nil)
+		_, err := ReleaseDesk(t.Context(), tc.lookup, nil)
 		g.Expect(err).To(MatchError(ContainSubstring(tc.says)))
 	}
 	good := v1alpha1.HubReleases{Lookup: "needed", MirrorsFile: file("mirrors", "")}
-	_, err := releaseDesk(t.Context(), good, nil)
+	_, err := ReleaseDesk(t.Context(), good, nil)
 	g.Expect(err).NotTo(HaveOccurred())
 
-	site := &siteReader{files: releaseFiles{mirrors: good.MirrorsFile}}
+	site := &siteReader{files: ReleaseFiles{Mirrors: good.MirrorsFile}}
 	one, err := site.current()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(site.current()).To(BeIdenticalTo(one), "what was read is kept")

@@ -1,4 +1,4 @@
-package main
+package configured
 
 import (
 	"fmt"
@@ -12,11 +12,11 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// hubChecks change what the hub asks of hosts and clusters.
-type hubChecks v1alpha1.HubValidations
+// Validations change what the hub asks of hosts and clusters.
+type Validations v1alpha1.HubValidations
 
-// apply reads the settings into the hub's options, and refuses ids that do not exist.
-func (c hubChecks) apply(o *service.Options) error {
+// Apply reads the settings into the hub's options, and refuses ids that do not exist.
+func (c Validations) Apply(o *service.Options) error {
 	o.Checks = service.Checks{DisabledHost: ids(c.DisabledHost), DisabledCluster: ids(c.DisabledCluster), AgentImage: c.AgentVersion}
 	for _, step := range ids(c.DisabledSteps) {
 		if !instructions.IsStep(wire.StepType(step)) {

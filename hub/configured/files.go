@@ -1,4 +1,4 @@
-package main
+package configured
 
 import (
 	"cmp"
@@ -13,18 +13,18 @@ import (
 	"github.com/ironflow/ironflow/hub/filestore"
 )
 
-// fileSettings tell where the hub keeps files.
-type fileSettings v1alpha1.Files
+// Files tell where the hub keeps files.
+type Files v1alpha1.Files
 
-func (f fileSettings) s3(dataDir string, log *slog.Logger) filestore.S3Options {
+func (f Files) s3(dataDir string, log *slog.Logger) filestore.S3Options {
 	return filestore.S3Options{
 		Address: f.Address, Endpoint: f.Endpoint, Region: f.Region, Addressing: f.Addressing, CAFile: f.CAFile, CredentialsFile: f.CredentialsFile,
 		Incoming: filepath.Join(dataDir, "incoming"), Log: log,
 	}
 }
 
-// check refuses what cannot work.
-func (f fileSettings) check() error {
+// Check refuses what cannot work.
+func (f Files) Check() error {
 	switch {
 	case filestore.IsS3(f.Address):
 		if err := f.s3("", nil).Check(); err != nil {
@@ -36,16 +36,16 @@ func (f fileSettings) check() error {
 	return nil
 }
 
-// fileStore is a store that has to be closed.
-type fileStore interface {
+// FileStore is a store that has to be closed.
+type FileStore interface {
 	filestore.Store
 	io.Closer
 }
 
-// openFiles opens the hub's file store: S3 where it is set, a folder otherwise.
-func openFiles(ctx context.Context, s configuration, log *slog.Logger) (fileStore, error) {
-	if filestore.IsS3(s.Files.Address) {
-		return filestore.OpenS3(ctx, fileSettings(s.Files).s3(s.Store.DataDir, log))
+// Open opens the hub's file store: S3 where it is set, a folder otherwise.
+func (f Files) Open(ctx context.Context, dataDir string, log *slog.Logger) (FileStore, error) {
+	if filestore.IsS3(f.Address) {
+		return filestore.OpenS3(ctx, f.s3(dataDir, log))
 	}
-	return filestore.OpenDirectory(cmp.Or(s.Files.Address, filepath.Join(s.Store.DataDir, "logs")))
+	return filestore.OpenDirectory(cmp.Or(f.Address, filepath.Join(dataDir, "logs")))
 }

@@ -1,4 +1,4 @@
-package main
+package configured
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,13 +17,44 @@ import (
 	"github.com/ironflow/ironflow/hub/releases/registry"
 )
 
-// releaseDesk checks the settings and returns what finds out releases, until ctx ends.
-func releaseDesk(ctx context.Context, c v1alpha1.HubReleases, list *releases.File) (*lookup.Desk, error) {
+// ReleaseFiles are what a site has to reach its registries.
+type ReleaseFiles struct{ PullSecret, Mirrors, CA string }
+
+// ReleaseTexts are the contents of these files; empty where none is named.
+type ReleaseTexts struct{ PullSecret, Mirrors, CA []byte }
+
+// Read reads those that are named.
+func (f ReleaseFiles) Read() (texts ReleaseTexts, err error) {
+	var problems []error
+	for _, file := range []struct {
+		path string
+		text *[]byte
+	}{{f.PullSecret, &texts.PullSecret}, {f.Mirrors, &texts.Mirrors}, {f.CA, &texts.CA}} {
+		if file.path == "" {
+			continue
+		}
+		*file.text, err = os.ReadFile(file.path)
+		problems = append(problems, err)
+	}
+	return texts, errors.Join(problems...)
+}
+
+// Reader makes the reader of releases.
+func (t ReleaseTexts) Reader() (*registry.Reader, error) {
+	mirrors, err := registry.ParseMirrors(t.Mirrors)
+	if err != nil {
+		return nil, fmt.Errorf("mirrors: %w", err)
+	}
+	return &registry.Reader{Mirrors: mirrors, CA: t.CA}, nil
+}
+
+// ReleaseDesk checks the settings and returns what finds out releases, until ctx ends.
+func ReleaseDesk(ctx context.Context, c v1alpha1.HubReleases, list *releases.File) (*lookup.Desk, error) {
 	mode := cmp.Or(lookup.Mode(c.Lookup), lookup.Needed)
 	if !slices.Contains(lookup.Modes, mode) {
 		return nil, fmt.Errorf("--hub-release-lookup %.40q: want one of %q", c.Lookup, lookup.Modes)
 	}
-	site := &siteReader{files: releaseFiles{mirrors: c.MirrorsFile, ca: c.CAFile}}
+	site := &siteReader{files: ReleaseFiles{Mirrors: c.MirrorsFile, CA: c.CAFile}}
 	if _, err := site.current(); err != nil {
 		return nil, fmt.Errorf("--hub-release-mirrors, --hub-release-ca: %w", err)
 	}
@@ -31,7 +63,7 @@ func releaseDesk(ctx context.Context, c v1alpha1.HubReleases, list *releases.Fil
 
 // siteReader reads releases as the site's files say now.
 type siteReader struct {
-	files releaseFiles
+	files ReleaseFiles
 
 	mu     sync.Mutex
 	text   string
@@ -42,13 +74,13 @@ type siteReader struct {
 func (s *siteReader) current() (*registry.Reader, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	texts, err := s.files.read()
+	texts, err := s.files.Read()
 	if err != nil {
 		return nil, err
 	}
-	text := strings.Join([]string{string(texts.mirrors), string(texts.ca)}, "\x00")
+	text := strings.Join([]string{string(texts.Mirrors), string(texts.CA)}, "\x00")
 	if s.reader == nil || text != s.text {
-		reader, err := texts.reader()
+		reader, err := texts.Reader()
 		if err != nil {
 			return nil, err
 		}
