@@ -106,7 +106,7 @@ func listClusters(r *request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = all.and(slices.DeleteFunc(gone, func(c wire.Cluster) bool { return r.caller.hidesFrom(c.UserName) }), own)
+		all = all.and(slices.DeleteFunc(gone, func(c wire.Cluster) bool { return r.caller.hidesFrom(c.UserName) || r.ofAnother(c.UserName) }), own)
 	}
 	return all, nil
 }
@@ -337,8 +337,10 @@ func eventFilter(r *request) (store.EventFilter, error) {
 	if host != "" {
 		f.HostIDs = append(f.HostIDs, host)
 	}
-	if f.ClusterLevel, err = r.flag("cluster_level"); err != nil {
-		return f, err
+	for name, into := range map[string]*bool{"cluster_level": &f.ClusterLevel, "deleted_hosts": &f.DeletedHosts} {
+		if *into, err = r.flag(name); err != nil {
+			return f, err
+		}
 	}
 	for name, into := range map[string]*int{"limit": &f.Limit, "offset": &f.Offset} {
 		n, err := r.number(name)

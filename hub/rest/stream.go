@@ -149,7 +149,7 @@ func (r *request) clusters(withHosts bool, own string) list {
 		return r.hub.Clusters(r.Context(), filter)
 	}, func(c wire.Cluster) (any, error) {
 		switch {
-		case own != "" && c.OpenshiftClusterID != own, r.caller.hidesFrom(c.UserName):
+		case own != "" && c.OpenshiftClusterID != own, r.caller.hidesFrom(c.UserName), r.ofAnother(c.UserName):
 			return nil, nil
 		case !withHosts:
 			return c, nil
@@ -160,6 +160,12 @@ func (r *request) clusters(withHosts bool, own string) list {
 		}
 		return whole, err
 	})
+}
+
+// ofAnother tells that the request asks for what one user has made, and this is another's.
+func (r *request) ofAnother(user string) bool {
+	owner := r.URL.Query().Get("owner")
+	return owner != "" && owner != user
 }
 
 // and is the list with clusters behind it that were removed.
@@ -188,7 +194,7 @@ func (r *request) infraEnvs(clusterID string) list {
 		}
 		return r.hub.InfraEnvs(r.Context(), filter)
 	}, func(e wire.InfraEnv) (any, error) {
-		if r.caller.hidesFrom(e.UserName) {
+		if r.caller.hidesFrom(e.UserName) || r.ofAnother(e.UserName) {
 			return nil, nil
 		}
 		return r.infraEnvFor(e), nil

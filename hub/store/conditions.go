@@ -40,6 +40,16 @@ func (c *conditions) in(column string, values ...string) {
 	c.terms = append(c.terms, column+" IN ("+strings.Join(marks, ", ")+")")
 }
 
+// or keeps rows for which one of the terms is true; without any, nothing is left out.
+func (c *conditions) or(terms func(*conditions)) {
+	one := conditions{args: c.args}
+	terms(&one)
+	c.args = one.args
+	if len(one.terms) > 0 {
+		c.terms = append(c.terms, "("+strings.Join(one.terms, " OR ")+")")
+	}
+}
+
 // after keeps rows behind the value; empty keeps all.
 func (c *conditions) after(column, value string) {
 	if value != "" {

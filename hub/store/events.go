@@ -11,10 +11,11 @@ import (
 // EventFilter selects events; empty members select all.
 type EventFilter struct {
 	ClusterID, InfraEnvID string
-	HostIDs               []string
-	// ClusterLevel keeps only events that are about no single host.
-	ClusterLevel           bool
-	Severities, Categories []string
+	// HostIDs keeps events of these hosts, DeletedHosts those of hosts that are not there any more,
+	// and ClusterLevel those that are about no single host: each adds to what the others keep.
+	HostIDs                    []string
+	DeletedHosts, ClusterLevel bool
+	Severities, Categories     []string
 	// Message keeps events whose message contains the text, in any case.
 	Message string
 	// Descending puts the newest first.
@@ -81,12 +82,17 @@ func (f EventFilter) where() *conditions {
 	where := &conditions{}
 	where.in("cluster_id", f.ClusterID)
 	where.in("infra_env_id", f.InfraEnvID)
-	where.in("host_id", f.HostIDs...)
+	where.or(func(one *conditions) {
+		one.in("host_id", f.HostIDs...)
+		if f.DeletedHosts {
+			one.add("host_id <> %s AND NOT EXISTS (SELECT 1 FROM hosts WHERE hosts.infra_env_id = events.infra_env_id AND hosts.id = events.host_id)", "")
+		}
+		if f.ClusterLevel {
+			one.add("host_id = %s", "")
+		}
+	})
 	where.in("severity", f.Severities...)
 	where.in("category", f.Categories...)
-	if f.ClusterLevel {
-		where.add("host_id = %s", "")
-	}
 	if f.Beyond != 0 {
 		after := "seq > %s"
 		if f.Descending {
