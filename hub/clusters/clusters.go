@@ -196,14 +196,14 @@ func changeCluster(c *wire.Cluster, p wire.V2ClusterUpdateParams) {
 	}{
 		{p.APIVIPs != nil, func() { c.APIVIPs = p.APIVIPs }},
 		{p.IngressVIPs != nil, func() { c.IngressVIPs = p.IngressVIPs }},
-		{p.DiskEncryption != nil, func() { c.DiskEncryption = p.DiskEncryption }},
+		{p.DiskEncryption != nil, func() { c.DiskEncryption = changedEncryption(c.DiskEncryption, p.DiskEncryption) }},
 		{p.UserManagedNetworking != nil, func() { c.UserManagedNetworking = p.UserManagedNetworking }},
 		{p.NetworkType != nil, func() { c.NetworkType = p.NetworkType }},
 		{p.LoadBalancer != nil, func() { c.LoadBalancer = p.LoadBalancer }},
 		{p.VIPDHCPAllocation != nil, func() { c.VIPDHCPAllocation = p.VIPDHCPAllocation }},
 		{p.Platform != nil, func() { c.Platform = p.Platform }},
 		{p.SchedulableMasters != nil, func() { c.SchedulableMasters = p.SchedulableMasters }},
-		{p.IgnitionEndpoint != nil, func() { c.IgnitionEndpoint = p.IgnitionEndpoint }},
+		{p.IgnitionEndpoint != nil, func() { c.IgnitionEndpoint = changedEndpoint(c.IgnitionEndpoint, p.IgnitionEndpoint) }},
 		{p.APIVIPDNSName != nil, func() { c.APIVIPDNSName = p.APIVIPDNSName }},
 	} {
 		if list.given {

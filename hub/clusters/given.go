@@ -14,6 +14,33 @@ func given(c *store.Cluster, pullSecret string) *input.Cluster {
 	return &input.Cluster{Cluster: c.API, PullSecret: pullSecret}
 }
 
+// changedEncryption keeps what a change does not name: whoever encrypts other roles has said nothing of
+// the servers. Whoever names another mode has.
+func changedEncryption(had, given *wire.DiskEncryption) *wire.DiskEncryption {
+	out := *given
+	if had == nil {
+		return &out
+	}
+	out.EnableOn, out.Mode = cmp.Or(given.EnableOn, had.EnableOn), cmp.Or(given.Mode, had.Mode)
+	if wire.Value(out.Mode) == wire.Value(had.Mode) {
+		out.TangServers = cmp.Or(given.TangServers, had.TangServers)
+	}
+	return &out
+}
+
+// changedEndpoint keeps what a change does not name, such as the authority beside another address. One
+// without an address is none.
+func changedEndpoint(had, given *wire.IgnitionEndpoint) *wire.IgnitionEndpoint {
+	out := *given
+	if had != nil {
+		out.URL, out.CaCertificate = cmp.Or(given.URL, had.URL), cmp.Or(given.CaCertificate, had.CaCertificate)
+	}
+	if wire.Value(out.URL) == "" && wire.Value(out.CaCertificate) == "" {
+		return nil
+	}
+	return &out
+}
+
 // oldNetworks are the networks of clients that still give one of each kind. The lists
 // come later, so that they win.
 type oldNetworks struct {

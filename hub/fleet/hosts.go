@@ -10,6 +10,7 @@ import (
 	"github.com/ironflow/ironflow/hub/input"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/reports"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
@@ -72,6 +73,11 @@ func (f *Fleet) UpdateHost(ctx context.Context, key store.HostKey, p wire.HostUp
 			return refusal.BadRequest("host %s cannot change while it is %s", judge.HostName(host), host.API.Status)
 		}
 		before := unit.Text(host)
+		if takesBack(host, p.DisksSelectedConfig) {
+			if err := reports.FreeDisk(w, host); err != nil {
+				return err
+			}
+		}
 		if err := apply(host, &p); err != nil {
 			return err
 		}
@@ -115,6 +121,22 @@ func selectDisk(host *store.Host, disks []wire.DiskConfigParams) {
 			}
 		}
 	}
+}
+
+// takesBack reports whether a list of disks says no more that the host is installed to the one that somebody
+// chose: it has none to install to, and names that disk, or none at all.
+func takesBack(host *store.Host, disks []wire.DiskConfigParams) bool {
+	if disks == nil || !host.DiskChosen {
+		return false
+	}
+	named := len(disks) == 0
+	for _, d := range disks {
+		if d.Role == wire.DiskRoleInstall {
+			return false
+		}
+		named = named || d.Role == wire.DiskRoleNone && isDisk(host, d.ID)
+	}
+	return named
 }
 
 // keepDisks changes the list of disks that are not formatted before the

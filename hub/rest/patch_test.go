@@ -1,0 +1,67 @@
+package rest_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/test/hub/testhub"
+)
+
+// TestWhatAChangeDoesNotNameStays, also within a member: whoever encrypts other roles has said nothing of the servers, and whoever moves
+// the endpoint nothing of its authority.
+func TestWhatAChangeDoesNotNameStays(t *testing.T) {
+	c := newClient(t, testhub.Start(t, testhub.Options{}).User())
+	servers := `"tang_servers":"[{\"url\":\"http://tang.example\",\"thumbprint\":\"abc\"}]"`
+	path := "/clusters/" + c.read("POST", "/clusters", `{"name":"edge","openshift_version":"4.20.1","pull_secret":"{\"auths\":{}}","disk_encryption":{"enable_on":"all","mode":"tang",`+servers+`}}`, 201)["id"].(string)
+	changed := func(body, member string) any { return c.read("PATCH", path, body, 201)[member] }
+	c.Expect(changed(`{"disk_encryption":{"enable_on":"masters"}}`, "disk_encryption")).To(And(
+		HaveKeyWithValue("enable_on", "masters"), HaveKeyWithValue("mode", "tang"), HaveKeyWithValue("tang_servers", ContainSubstring("abc"))))
+	c.Expect(changed(`{"disk_encryption":{"mode":"tpmv2"}}`, "disk_encryption")).To(And(
+		HaveKeyWithValue("enable_on", "masters"), HaveKeyWithValue("mode", "tpmv2"), Not(HaveKey("tang_servers"))))
+
+	ca := encoded(certificateAuthority)
+	c.Expect(changed(`{"ignition_endpoint":{"url":"https://one.example/config","ca_certificate":"`+ca+`"}}`, "ignition_endpoint")).To(HaveKeyWithValue("ca_certificate", ca))
+	c.Expect(changed(`{"ignition_endpoint":{"url":"https://two.example/config"}}`, "ignition_endpoint")).To(And(
+		HaveKeyWithValue("url", "https://two.example/config"), HaveKeyWithValue("ca_certificate", ca)))
+	before := c.read("GET", path, "", 200)
+	after := c.read("PATCH", path, `{"name":null,"ssh_public_key":null,"machine_networks":null,"api_vips":null,"disk_encryption":null,"ignition_endpoint":null,"platform":null,"tags":null,"network_type":null}`, 201)
+	delete(before, "updated_at")
+	delete(after, "updated_at")
+	c.Expect(after).To(Equal(before), "null is what existing clients send of all that they do not name")
+	c.Expect(changed(`{"ignition_endpoint":{"url":"","ca_certificate":""}}`, "ignition_endpoint")).To(BeNil(), "it can be emptied")
+}
+
+// TestAChosenDiskCanBeTakenBack: the disk that nobody wants any more is not the one that is overwritten.
+func TestAChosenDiskCanBeTakenBack(t *testing.T) {
+	hub := testhub.Start(t, testhub.Options{})
+	env, token := hub.InfraEnv(t, "pool")
+	host := store.HostKey{InfraEnvID: env, HostID: uuid.NewString()}
+	inventory := testhub.Inventory(1)
+	second := inventory.Disks[0]
+	second.ID, second.Path, second.Name = "/dev/disk/by-id/second", "/dev/sdb", "sdb"
+	inventory.Disks = append(inventory.Disks, second)
+	agent := hub.Agent(token)
+	agent.Register(t, host)
+	NewWithT(t).Expect(hub.ApproveHost(t.Context(), host, false)).To(Succeed())
+	for _, step := range agent.Poll(t, host).Instructions {
+		agent.Answer(t, host, step, inventory)
+	}
+	c := newClient(t, hub.User())
+	path := "/infra-envs/" + env + "/hosts/" + host.HostID
+	disk := func(list string) any {
+		return c.read("PATCH", path, `{"disks_selected_config":`+list+`}`, 201)["installation_disk_path"]
+	}
+	install := `[{"id":"/dev/disk/by-id/second","role":"install"}]`
+	first := inventory.Disks[0].ID
+	for _, back := range []string{`[{"id":"/dev/disk/by-id/second","role":"none"}]`, `[]`, `[{"id":"` + first + `","role":"none"},{"id":"/dev/sdb","role":"none"}]`} {
+		c.Expect(disk(install)).To(Equal("/dev/sdb"))
+		c.Expect(disk(back)).To(Equal("/dev/sda"), back)
+	}
+	c.Expect(disk(install)).To(Equal("/dev/sdb"))
+	for _, stays := range []string{`null`, `[{"id":"` + first + `","role":"none"}]`} {
+		c.Expect(disk(stays)).To(Equal("/dev/sdb"), stays)
+	}
+}
