@@ -13,17 +13,40 @@ import (
 )
 
 // OwnManifests are those that the hub itself puts into the cluster's installation: they have
-// disks encrypted, and subscribe to its operators. A file of the same name that a user has
+// disks encrypted, let workloads run on masters, and subscribe to its operators. A file of the same name that a user has
 // added takes the place of one.
 func (w *Work) OwnManifests(c *store.Cluster) ([]operators.Manifest, error) {
 	all, err := w.encryptionManifests(c)
 	if err != nil {
 		return nil, err
 	}
+	all = append(all, w.schedulerManifest(c)...)
 	chosen, _ := w.OperatorsOf(c)
 	return slices.DeleteFunc(append(all, operators.Manifests(chosen)...), func(own operators.Manifest) bool {
 		return slices.ContainsFunc(c.Manifests, func(m wire.Manifest) bool { return m.FileName == own.Name })
 	}), nil
+}
+
+// scheduler lets workloads run on control-plane hosts. It takes the place of the installer's own, which
+// lets them where the cluster has no workers.
+const scheduler = `apiVersion: config.openshift.io/v1
+kind: Scheduler
+metadata:
+  name: cluster
+spec:
+  mastersSchedulable: true
+  policy:
+    name: ""
+status: {}
+`
+
+// schedulerManifest is the scheduler's for a cluster that is asked to run workloads on all of its hosts.
+func (w *Work) schedulerManifest(c *store.Cluster) []operators.Manifest {
+	asked := c.API.SchedulableMasters != nil && *c.API.SchedulableMasters
+	if c.API.OpenshiftVersion == "" || !asked || w.units.Sources.Name(c.Source) != sources.OpenShiftInstall {
+		return nil
+	}
+	return []operators.Manifest{{Folder: wire.ManifestFolderManifests, Name: "cluster-scheduler-02-config.yml", Content: scheduler}}
 }
 
 // encryptionManifests have the disks of hosts encrypted that join the cluster by themselves

@@ -41,6 +41,9 @@ func TestWhatAnOrderLacks(t *testing.T) {
 		"a foreign folder":              {three, func(o *sources.Order) { o.Manifests = []sources.Manifest{{Folder: "../auth", Name: "a.yaml"}} }, "no such folder"},
 		"a name with folders":           {three, func(o *sources.Order) { o.Manifests = []sources.Manifest{{Folder: "manifests", Name: "../../a.yaml"}} }, "no file name"},
 		"the folder's own name":         {three, func(o *sources.Order) { o.Manifests = []sources.Manifest{{Folder: "manifests", Name: ".."}} }, "no file name"},
+		"a patch": {three, func(o *sources.Order) {
+			o.Manifests = []sources.Manifest{{Folder: "manifests", Name: "cluster-network-03-config.yml.patch_mtu"}}
+		}, "is a patch, and the hub applies none"},
 		"a name twice": {three, func(o *sources.Order) {
 			o.Manifests = []sources.Manifest{{Folder: "manifests", Name: "a.yaml"}, {Folder: "manifests", Name: "a.yaml"}}
 		}, "is there twice"},

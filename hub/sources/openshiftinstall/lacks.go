@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -109,6 +110,8 @@ func lacksOfManifests(o *sources.Order) []sources.Lack {
 			all = append(all, sources.Lack{What: fmt.Sprintf("manifest %q: no such folder", path), Next: "use the folder manifests or openshift"})
 		case m.Name == "" || m.Name != filepath.Base(m.Name) || !filepath.IsLocal(m.Name):
 			all = append(all, sources.Lack{What: fmt.Sprintf("manifest %q: no file name", path), Next: "use a name without folders"})
+		case strings.Contains(m.Name, ".patch"):
+			all = append(all, sources.Lack{What: fmt.Sprintf("manifest %q is a patch, and the hub applies none", path), Next: "add the patched file as a whole, by its own name: it takes the place of the installer's"})
 		case seen[path]:
 			all = append(all, sources.Lack{What: fmt.Sprintf("manifest %q is there twice", path), Next: "rename one of them"})
 		}

@@ -46,7 +46,7 @@ var Settings = []Setting{
 	{Cluster, "operator_bundles", Acts, Refuses, "manifests subscribe to them, and hosts and cluster have what they need; refused with another source than openshift-install", "hub/rest.TestOperatorsOfAnInstallation"},
 	{Cluster, "platform", Acts, Stores, "checked, and " + inConfig, judged},
 	{Cluster, "pull_secret", Acts, Stores, "checked, and " + inConfig, rendered},
-	{Cluster, "schedulable_masters", Stores, "", "add a manifest of the scheduler", "hub/rest.TestSettingsOfAClusterThatMeanNothing"},
+	{Cluster, "schedulable_masters", Acts, "", "a manifest of the scheduler, or no taint of a plain Kubernetes; with role files, those say it", "hub/rest.TestMastersThatTakeWorkloadsAreAManifest"},
 	{Cluster, "service_network_cidr", Acts, Stores, oldName + "service_networks", "hub/rest.TestSettingsOfAClusterThatMeanNothing"},
 	{Cluster, "service_networks", Acts, Stores, "checked, and " + inConfig + unread, rendered},
 	{Cluster, "ssh_public_key", Acts, "", "of user core", "hub/sources/files.TestMake"},
@@ -62,7 +62,7 @@ var Settings = []Setting{
 	{Host, "ignition_endpoint_http_headers", Acts, "", "sent where a host that joins gets its Ignition", joins},
 	{Host, "ignition_endpoint_token", Acts, "", "sent where a host that joins gets its Ignition", joins},
 	{Host, "machine_config_pool_name", Acts, "", "the pool of a host that joins; of no use before the cluster is installed", joins},
-	{Host, "node_labels", Stores, "", "nothing labels the node yet", "hub/rest.TestWhatIsOnlyStored"},
+	{Host, "node_labels", Acts, "", "the program inside the cluster labels the node; the kubelet of a plain Kubernetes, too", "cluster/nodes.TestLabelsOfHostsThatOthersTellOf"},
 
 	{InfraEnv, "additional_ntp_sources", Acts, "", timeAsked, "hub/instructions.TestArguments"},
 	{InfraEnv, "additional_trust_bundle", Acts, "", "authorities of the live system", "imagecustomization/ignition.TestGolden"},
