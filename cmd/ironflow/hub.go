@@ -19,6 +19,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/agents"
 	"github.com/ironflow/ironflow/controllers/cluster"
 	"github.com/ironflow/ironflow/controllers/infraenv"
+	"github.com/ironflow/ironflow/controllers/link"
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/configured"
 	"github.com/ironflow/ironflow/hub/pki"
@@ -194,7 +195,7 @@ func (h *hubParts) setup(mgr ctrl.Manager) error {
 	return errors.Join(
 		infraenv.Setup(mgr, h.core, h.live.settings.Hub.PublishURL, h.live.liveSystem, bases),
 		cluster.Setup(mgr, h.core, h.lookup, h.live.settings.Hub.PublishURL),
-		agents.Setup(mgr, h.core),
+		agents.Setup(mgr, h.core, link.Behind(mgr.GetClient())),
 		agentlabels.Setup(mgr),
 	)
 }

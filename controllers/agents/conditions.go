@@ -75,7 +75,7 @@ func conditions(h *wire.Host, approved bool, synced error) []agentv1.Condition {
 	return list(map[string]verdict{
 		agentv1.ConditionSpecSynced:      specSynced(synced),
 		agentv1.ConditionConnected:       connected(g),
-		agentv1.ConditionRequirementsMet: requirementsMet(g, approved, h),
+		agentv1.ConditionRequirementsMet: requirementsMet(g, approved, synced, h),
 		agentv1.ConditionValidated:       validated(g, h),
 		agentv1.ConditionInstalled:       installedVerdict(g, h),
 		agentv1.ConditionBound:           bound(g, h),
@@ -127,10 +127,16 @@ func connected(g group) verdict {
 	return verdict{corev1.ConditionTrue, agentv1.ReasonAgentIsConnected, "the agent answers"}
 }
 
-func requirementsMet(g group, approved bool, h *wire.Host) verdict {
+func requirementsMet(g group, approved bool, synced error, h *wire.Host) verdict {
+	if h.Status == wire.HostStatusKnownUnbound {
+		g = ready // for any cluster
+	}
 	switch g {
 	case ready:
-		if !approved {
+		switch {
+		case !approved && synced != nil:
+			return verdict{corev1.ConditionFalse, agentv1.ReasonAgentNotReady, "it is not installed before the hub has what the spec says; the condition SpecSynced says what is missing"}
+		case !approved:
 			return verdict{corev1.ConditionFalse, agentv1.ReasonAgentIsNotApproved, "set spec.approved to let it be installed"}
 		}
 		return verdict{corev1.ConditionTrue, agentv1.ReasonAgentIsReady, "the host is ready to be installed"}

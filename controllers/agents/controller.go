@@ -68,7 +68,13 @@ type reconciler struct {
 	reconcile.Reconciler[*agentv1.Agent]
 	hub     Hub
 	secrets secretcache.Reader
+	// behind names the BareMetalHost that has more to say than the Agent has got, empty for none;
+	// nil where there are no BareMetalHosts.
+	behind Behind
 }
+
+// Behind names the BareMetalHost of an Agent that has settings for it which it has not got yet; empty for none.
+type Behind func(ctx context.Context, agent *agentv1.Agent) (host string, err error)
 
 func newReconciler(c client.Client, hub Hub) *reconciler {
 	r := &reconciler{hub: hub, secrets: secretcache.Reader{Client: c, Live: c}}
@@ -82,8 +88,8 @@ func newReconciler(c client.Client, hub Hub) *reconciler {
 	return r
 }
 
-// Setup registers the controller with the manager.
-func Setup(mgr ctrl.Manager, hub Hub) error {
+// Setup registers the controller with the manager. behind may be nil.
+func Setup(mgr ctrl.Manager, hub Hub, behind Behind) error {
 	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &agentv1.Agent{}, clusterIndex, clusterOf); err != nil {
 		return fmt.Errorf("index agents by cluster: %w", err)
 	}
@@ -94,7 +100,7 @@ func Setup(mgr ctrl.Manager, hub Hub) error {
 		return fmt.Errorf("index agents by name: %w", err)
 	}
 	r := newReconciler(mgr.GetClient(), hub)
-	r.secrets.Live = mgr.GetAPIReader()
+	r.secrets.Live, r.behind = mgr.GetAPIReader(), behind
 	changes := make(chan event.GenericEvent)
 	if err := mgr.Add(&feed{hub: hub, client: mgr.GetClient(), out: changes}); err != nil {
 		return err

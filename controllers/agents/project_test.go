@@ -33,6 +33,14 @@ func TestConditions(t *testing.T) {
 		"an approved host is ready": {
 			wire.Host{Status: wire.HostStatusKnown, ClusterID: &cluster}, true, map[string]string{"RequirementsMet": "AgentIsReady"},
 		},
+		"a host of the pool is ready for any cluster": {
+			wire.Host{Status: wire.HostStatusKnownUnbound, ValidationsInfo: "{}"},
+			true,
+			map[string]string{"RequirementsMet": "AgentIsReady", "Validated": "ValidationsPassing", "Bound": "Unbound", "Installed": "InstallationNotStarted"},
+		},
+		"a host of the pool waits for approval, too": {
+			wire.Host{Status: wire.HostStatusKnownUnbound, ValidationsInfo: "{}"}, false, map[string]string{"RequirementsMet": "AgentIsNotApproved"},
+		},
 		"an installing host": {
 			wire.Host{Status: wire.HostStatusInstallingInProgress, ClusterID: &cluster},
 			true,

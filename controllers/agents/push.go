@@ -37,24 +37,57 @@ func refused(err error) bool {
 	return service.Code(err) < http.StatusInternalServerError
 }
 
-// push makes the calls that the difference between spec and record asks for. It
-// reports whether any was made. A host whose settings cannot be handed over whole is not
-// approved: it would be installed without what was asked for.
+// push makes the calls that the difference between spec and record asks for, and reports whether
+// any was made. What is wrong with one part keeps none of the others: a host whose settings cannot be
+// handed over whole is not installed, and leaves its cluster all the same.
 func (r *reconciler) push(ctx context.Context, agent *agentv1.Agent, env *agentv1.InfraEnv, view service.HostView, record *wire.Host) (pushed bool, err error) {
 	key := hubid.Host(env, agent)
-	want, token, incomplete := r.asked(ctx, agent)
-	if incomplete == nil {
-		if pushed, err = r.hub.Ask(ctx, key, want, token); err != nil {
-			return pushed, fmt.Errorf("settings: %w", err)
+	pushed, wrong := r.settings(ctx, key, agent, record)
+	if wrong == nil && agent.Spec.Approved && !view.Approved {
+		wrong = r.linked(ctx, agent)
+	}
+	// Approval may start the installation: everything about it is handed over before.
+	if approved := approval(agent, view, wrong); approved != view.Approved {
+		pushed = true
+		if err := r.hub.ApproveHost(ctx, key, approved); err != nil {
+			return pushed, fmt.Errorf("approval: %w", err)
 		}
 	}
-	calls, err := r.calls(ctx, agent, env, view, record, incomplete == nil)
-	for _, c := range calls {
-		if failure := c.do(ctx, key); failure != nil {
-			return true, fmt.Errorf("%s: %w", c.what, failure)
+	binding, err := r.binding(ctx, agent, env, view)
+	if binding != nil {
+		pushed = true
+		if failure := binding.do(ctx, key); failure != nil {
+			err = fmt.Errorf("%s: %w", binding.what, failure)
 		}
 	}
-	return pushed || len(calls) > 0, cmp.Or(incomplete, err)
+	return pushed, cmp.Or(wrong, err)
+}
+
+// approval is what the hub is to be told. Of a host whose settings are refused, what was approved is
+// another installation than the one that its Agent asks for now.
+func approval(agent *agentv1.Agent, view service.HostView, wrong error) bool {
+	switch {
+	case !agent.Spec.Approved || wrong == nil:
+		return agent.Spec.Approved
+	case refused(wrong) && slices.Contains(notBegun, view.Status):
+		return false
+	}
+	return view.Approved
+}
+
+// notBegun are the statuses of hosts that an approval has installed.
+var notBegun = slices.Concat(hostmachine.PreInstall, hostmachine.Pool, []string{wire.HostStatusBinding})
+
+// linked reports whether the Agent has what its BareMetalHost says of the installation, which may be less than a second away.
+func (r *reconciler) linked(ctx context.Context, agent *agentv1.Agent) error {
+	if r.behind == nil {
+		return nil
+	}
+	host, err := r.behind(ctx, agent)
+	if err != nil || host == "" {
+		return err
+	}
+	return fmt.Errorf("approval: BareMetalHost %s/%s has settings that the Agent has not got yet; its condition Linked says why, and the host is not installed before", agent.Namespace, host)
 }
 
 // call is one change of the record.
@@ -63,36 +96,28 @@ type call struct {
 	do   func(ctx context.Context, key store.HostKey) error
 }
 
-// calls lists what differs, in the order in which the hub wants it. With an
-// error, the calls before it are still good.
-func (r *reconciler) calls(ctx context.Context, agent *agentv1.Agent, env *agentv1.InfraEnv, view service.HostView, record *wire.Host, complete bool) ([]call, error) {
-	var list []call
+// settings hands over what the installation is made of. The error is the first of what could not be.
+func (r *reconciler) settings(ctx context.Context, key store.HostKey, agent *agentv1.Agent, record *wire.Host) (pushed bool, err error) {
+	want, token, err := r.asked(ctx, agent)
+	if err == nil {
+		if pushed, err = r.hub.Ask(ctx, key, want, token); err != nil {
+			err = fmt.Errorf("settings: %w", err)
+		}
+	}
 	if config := agent.Spec.IgnitionConfigOverrides; config != record.IgnitionConfigOverrides {
-		list = append(list, call{"ignitionConfigOverrides", func(ctx context.Context, key store.HostKey) error {
-			return r.hub.SetHostIgnition(ctx, key, config)
-		}})
+		pushed = true
+		if failure := r.hub.SetHostIgnition(ctx, key, config); failure != nil {
+			err = cmp.Or(err, fmt.Errorf("ignitionConfigOverrides: %w", failure))
+		}
 	}
-	args, err := installerArgs(agent)
-	if err != nil {
-		return list, err
+	args, failure := installerArgs(agent)
+	if failure == nil && !slices.Equal(args, textList(record.InstallerArgs)) {
+		pushed = true
+		if _, failure = r.hub.SetInstallerArgs(ctx, key, args); failure != nil {
+			failure = fmt.Errorf("installerArgs: %w", failure)
+		}
 	}
-	if !slices.Equal(args, textList(record.InstallerArgs)) {
-		list = append(list, call{"installerArgs", func(ctx context.Context, key store.HostKey) error {
-			_, err := r.hub.SetInstallerArgs(ctx, key, args)
-			return err
-		}})
-	}
-	// Approval may start the installation: everything about it is handed over before.
-	if approved := agent.Spec.Approved; approved != view.Approved && (complete || !approved) {
-		list = append(list, call{"approval", func(ctx context.Context, key store.HostKey) error {
-			return r.hub.ApproveHost(ctx, key, approved)
-		}})
-	}
-	binding, err := r.binding(ctx, agent, env, view)
-	if binding != nil {
-		list = append(list, *binding)
-	}
-	return list, err
+	return pushed, cmp.Or(err, failure)
 }
 
 // installerArgs reads the arguments, which the contract keeps as JSON in text.

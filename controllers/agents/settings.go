@@ -24,6 +24,9 @@ func (r *reconciler) asked(ctx context.Context, agent *agentv1.Agent) (want serv
 	if spec.FencingCredentialsSecretRef != "" {
 		return want, "", inputError{errors.New("spec.fencingCredentialsSecretRef: the hub makes no clusters with fencing; take it away")}
 	}
+	if spec.InstallationDiskID != "" && spec.InstallationDiskPath != "" {
+		return want, "", inputError{errors.New("spec.installation_disk_id and spec.installation_disk_path exclude each other: take one of them away")}
+	}
 	want = service.HostSettings{
 		Name: spec.Hostname, Role: spec.Role, Pool: spec.MachineConfigPool, Disk: cmp.Or(spec.InstallationDiskID, spec.InstallationDiskPath),
 		Labels: spec.NodeLabels, Headers: spec.IgnitionEndpointHTTPHeaders,

@@ -137,12 +137,13 @@ func (r *reconciler) showImage(ctx context.Context, env *agentv1.InfraEnv, id st
 	env.Status.BootArtifacts.InitrdURL, env.Status.BootArtifacts.KernelURL, env.Status.BootArtifacts.RootfsURL = urls.Initrd, urls.Kernel, urls.Rootfs
 }
 
-// spec is the record that the resource asks for.
+// spec is the record that the resource asks for. Hosts are approved by their Agents, also where all of them
+// are: the record of a host that has just registered has nothing yet of what its Agent, or its
+// BareMetalHost, says of the disk and the rest, and would be installed with its inventory at once.
 func (r *reconciler) spec(ctx context.Context, env *agentv1.InfraEnv) (service.InfraEnvSpec, error) {
 	spec := service.InfraEnvSpec{
 		ID: hubid.InfraEnv(env), Name: env.Name,
 		SingleHost:           env.Annotations[names.SingleHost] == "true",
-		AutoApprove:          env.Spec.AgentApproval != nil && env.Spec.AgentApproval.AutoApprove,
 		CPUArchitecture:      env.Spec.CpuArchitecture,
 		SSHKey:               env.Spec.SSHAuthorizedKey,
 		AdditionalNTPSources: strings.Join(env.Spec.AdditionalNTPSources, ","),

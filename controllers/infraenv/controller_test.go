@@ -320,3 +320,31 @@ func TestTokensAreRevokedByAnAnnotation(t *testing.T) {
 	revoke("again")
 	w.Expect(token()).NotTo(Equal(second))
 }
+
+// TestAHostIsApprovedByItsAgentAlone: where all hosts are approved, the record of one that has just registered has nothing yet of
+// what its Agent says of the disk. Its inventory begins no installation.
+func TestAHostIsApprovedByItsAgentAlone(t *testing.T) {
+	env := infraEnv(func(e *agentv1.InfraEnv) {
+		e.Annotations = map[string]string{names.SingleHost: "true"}
+		e.Spec.AgentApproval = &agentv1.AgentApproval{AutoApprove: true}
+	})
+	w := newWorld(t, env, pullSecret(map[string][]byte{corev1.DockerConfigJsonKey: []byte(`{"auths":{}}`)}))
+	w.pass()
+	host := store.HostKey{InfraEnvID: hubid.InfraEnv(env), HostID: uuid.NewString()}
+	token, err := w.hub.AgentToken(t.Context(), host.InfraEnvID)
+	w.Expect(err).NotTo(HaveOccurred())
+	agent := w.hub.Agent(token)
+	agent.Register(t, host)
+	for _, step := range agent.Poll(t, host).Instructions {
+		agent.Answer(t, host, step, testhub.Inventory(1))
+	}
+	view, record, err := w.hub.View(t.Context(), host)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(record.Status).To(Equal(wire.HostStatusKnown), record.StatusInfo)
+	w.Expect(view.Approved).To(BeFalse())
+
+	w.Expect(w.hub.ApproveHost(t.Context(), host, true)).To(Succeed())
+	_, record, err = w.hub.View(t.Context(), host)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(record.Status).To(Equal(wire.HostStatusPreparingForInstallation), record.StatusInfo)
+}
