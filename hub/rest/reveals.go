@@ -36,5 +36,9 @@ func (r *request) changes(what string) error {
 	if !r.caller.readOnly {
 		return nil
 	}
-	return &service.Error{Code: http.StatusForbidden, Reason: what + " has secrets, or opens more than reading, which the role of user " + r.caller.name + " does not"}
+	if r.caller.name == "" {
+		return &service.Error{Code: http.StatusForbidden, Reason: what + " has secrets, or opens more than reading, which a watcher's token does not"}
+	}
+	return &service.Error{Code: http.StatusForbidden, Reason: what + " has secrets, or opens more than reading, which the role of user " + r.caller.name +
+		" does not: the protocol gives it to a read-only-admin, this hub does not; ask one who has the role admin for it"}
 }
