@@ -116,7 +116,7 @@ func (w *world) run(config *rest.Config, scheme *runtime.Scheme) {
 	})
 	w.Expect(err).NotTo(HaveOccurred())
 	for _, failure := range []error{
-		infraenv.Setup(mgr, w.hub, w.hub.URL, noNmstatectl, nil), cluster.Setup(mgr, w.hub, nil, w.hub.URL), agents.Setup(mgr, w.hub), link.Setup(mgr, w.hub, link.Options{}),
+		infraenv.Setup(mgr, w.hub, w.hub.URL, noNmstatectl, nil), cluster.Setup(mgr, w.hub, nil, w.hub.URL), agents.Setup(mgr, w.hub, link.Behind(mgr.GetClient())), link.Setup(mgr, w.hub, link.Options{}),
 		image.Setup(mgr, image.Options{
 			Store: built, Architectures: func() []string { return []string{"x86_64"} }, IPA: ipa, Agent: w.agentConfig,
 		}),
