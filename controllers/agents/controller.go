@@ -145,6 +145,12 @@ func (r *reconciler) sync(ctx context.Context, agent *agentv1.Agent) error {
 		}
 		view, record, err = r.hub.View(ctx, key)
 	}
+	if err == nil && view.Restored {
+		if err := r.putBack(ctx, agent, env, view); err != nil {
+			return err
+		}
+		view, record, err = r.hub.View(ctx, key)
+	}
 	if err != nil {
 		return &reconcile.Unavailable{What: "the hub's store", Err: err}
 	}

@@ -14,7 +14,6 @@ import (
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 )
@@ -70,7 +69,7 @@ func (f *feed) all(ctx context.Context) {
 // host makes the Agent if it is missing, and wakes it.
 func (f *feed) host(ctx context.Context, key store.HostKey) {
 	log := ctrl.LoggerFrom(ctx).WithValues("host", key.HostID)
-	env, err := f.infraEnv(ctx, key.InfraEnvID)
+	env, err := envOf(ctx, f.client, key.InfraEnvID)
 	if err != nil {
 		log.Error(err, "cannot find the InfraEnv of a host")
 		return
@@ -116,20 +115,6 @@ func (f *feed) make(ctx context.Context, env *agentv1.InfraEnv, key store.HostKe
 		}
 	}
 	return agent, client.IgnoreAlreadyExists(f.client.Create(ctx, agent))
-}
-
-// infraEnv finds the resource of a record; nil when there is none.
-func (f *feed) infraEnv(ctx context.Context, id string) (*agentv1.InfraEnv, error) {
-	var list agentv1.InfraEnvList
-	if err := f.client.List(ctx, &list); err != nil {
-		return nil, err
-	}
-	for i := range list.Items {
-		if hubid.InfraEnv(&list.Items[i]) == id {
-			return &list.Items[i], nil
-		}
-	}
-	return nil, nil //nolint:nilnil // no resource is an answer
 }
 
 func newAgent(env *agentv1.InfraEnv, id string) *agentv1.Agent {

@@ -3,6 +3,7 @@ package agents
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -10,7 +11,9 @@ import (
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/hubid"
+	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 )
 
@@ -46,4 +49,49 @@ func (m Memory) Remembers(ctx context.Context, key store.HostKey) (waitsFor stri
 		}
 	}
 	return "", nil
+}
+
+// Has implements fleet.Memory: objects that are not being deleted, here and now.
+func (m Memory) Has(ctx context.Context, r service.Record) (bool, error) {
+	switch {
+	case r.ClusterID != "":
+		cd, err := deploymentOf(ctx, m.Client, r.ClusterID)
+		return err == nil && cd != nil && stays(cd), err
+	case r.HostID == "":
+		env, err := envOf(ctx, m.Client, r.InfraEnvID)
+		return err == nil && env != nil && stays(env), err
+	}
+	var list agentv1.AgentList
+	if err := m.Client.List(ctx, &list, client.MatchingFields{nameIndex: r.HostID}); err != nil {
+		return false, fmt.Errorf("list Agents: %w", err)
+	}
+	if len(list.Items) == 0 {
+		return false, nil
+	}
+	env, err := envOf(ctx, m.Client, r.InfraEnvID)
+	if err != nil || env == nil {
+		return false, err
+	}
+	return slices.ContainsFunc(list.Items, func(a agentv1.Agent) bool {
+		return a.Namespace == env.Namespace && a.Labels[names.InfraEnvLabel] == env.Name && stays(&a)
+	}), nil
+}
+
+// stays tells that nobody deletes the object, or has taken it elsewhere.
+func stays(obj client.Object) bool {
+	return obj.GetDeletionTimestamp().IsZero() && !reconcile.Moved(obj)
+}
+
+// envOf is the InfraEnv of the hub's record; nil when there is none.
+func envOf(ctx context.Context, c client.Reader, id string) (*agentv1.InfraEnv, error) {
+	var list agentv1.InfraEnvList
+	if err := c.List(ctx, &list); err != nil {
+		return nil, fmt.Errorf("list InfraEnvs: %w", err)
+	}
+	for i := range list.Items {
+		if hubid.InfraEnv(&list.Items[i]) == id {
+			return &list.Items[i], nil
+		}
+	}
+	return nil, nil //nolint:nilnil // no resource is an answer
 }

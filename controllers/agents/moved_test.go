@@ -2,6 +2,8 @@ package agents
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/hubid"
+	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/hub/testhub"
@@ -188,4 +191,110 @@ func TestWhatIsKeptOfAHostGoesWithTheInstallation(t *testing.T) {
 	w.pass()
 	w.pass()
 	w.Expect(w.agent().Annotations).To(And(Not(HaveKey(names.AgentState)), HaveKey("mine")))
+}
+
+// lostWithItsKeys is a hub in the place of the first one, which has its keys and none of its records.
+func (w *world) lostWithItsKeys() {
+	w.t.Helper()
+	dir := w.t.TempDir()
+	for _, name := range []string{"token.key", "cluster.key"} {
+		raw, err := os.ReadFile(filepath.Join(w.hub.Dir, name))
+		w.Expect(err).NotTo(HaveOccurred())
+		w.Expect(os.WriteFile(filepath.Join(dir, name), raw, 0o600)).To(Succeed())
+	}
+	w.hub = testhub.Start(w.t, testhub.Options{Dir: dir})
+	w.r, w.feed.hub = newReconciler(w.kube, w.hub), w.hub
+	w.hub.AskMemory(Memory{w.kube})
+}
+
+// TestALostStoreStrandsNoAgent: existing agents stop for ever when they are told that their token is wrong, or that
+// the hub does not know their host. Until the records are back they are asked to come again, and one that has nothing to
+// lose is told to register.
+func TestALostStoreStrandsNoAgent(t *testing.T) {
+	for state, stays := range map[string]bool{wire.HostStatusKnownUnbound: false, wire.HostStatusInsufficient: false, wire.HostStatusInstallingInProgress: true} {
+		t.Run(state, func(t *testing.T) {
+			w := newWorld(t, service.InfraEnvSpec{})
+			w.register(testhub.Inventory(1))
+			w.pass()
+			agent := w.agent()
+			agent.Status.DebugInfo.State = state
+			w.Expect(w.kube.Status().Update(t.Context(), agent)).To(Succeed())
+			token, err := w.hub.AgentToken(t.Context(), w.host.InfraEnvID)
+			w.Expect(err).NotTo(HaveOccurred())
+			w.lostWithItsKeys()
+			host := "/infra-envs/" + w.host.InfraEnvID + "/hosts/" + w.host.HostID
+			poll := func() (int, wire.Steps, string) {
+				var steps wire.Steps
+				code, raw := w.hub.Agent(token).Do(t, http.MethodGet, host+"/instructions", nil, &steps)
+				return code, steps, raw
+			}
+			code, _, raw := poll()
+			w.Expect(code).To(Equal(http.StatusServiceUnavailable), raw)
+			params := wire.HostCreateParams{HostID: w.host.HostID, DiscoveryAgentVersion: "agent:1"}
+			code, raw = w.hub.Agent(token).Do(t, http.MethodPost, "/infra-envs/"+w.host.InfraEnvID+"/hosts", params, nil)
+			w.Expect(code).To(Equal(http.StatusServiceUnavailable), raw)
+
+			_, err = w.hub.EnsureInfraEnv(t.Context(), service.InfraEnvSpec{ID: w.host.InfraEnvID, Name: "edge"})
+			w.Expect(err).NotTo(HaveOccurred())
+			code, raw = w.hub.Agent(token).Do(t, http.MethodPut, host+"/progress", wire.HostProgress{CurrentStage: wire.HostStageInstalling}, nil)
+			w.Expect(code).To(Equal(http.StatusServiceUnavailable), raw)
+			code, steps, raw := poll()
+			if stays {
+				w.Expect(code).To(Equal(http.StatusServiceUnavailable), raw)
+				w.Expect(raw).To(ContainSubstring("it is not installed again"))
+				return
+			}
+			w.Expect(code).To(Equal(http.StatusOK), raw)
+			w.Expect(steps).To(And(HaveField("PostStepAction", HaveValue(Equal(wire.StepsPostStepActionExit))), HaveField("Instructions", BeEmpty())))
+			code, raw = w.hub.Agent(token).Do(t, http.MethodPost, "/infra-envs/"+w.host.InfraEnvID+"/hosts", params, nil)
+			w.Expect(code).To(Equal(http.StatusCreated), raw)
+			code, steps, raw = poll()
+			w.Expect(code).To(Equal(http.StatusOK), raw)
+			w.Expect(steps.Instructions).NotTo(BeEmpty())
+		})
+	}
+}
+
+// TestWhatSomebodyHasRemovedIsNotWaitedFor: what has no object any more is not there, and whoever asks is told so.
+func TestWhatSomebodyHasRemovedIsNotWaitedFor(t *testing.T) {
+	w := newWorld(t, service.InfraEnvSpec{})
+	w.register(testhub.Inventory(1))
+	token, err := w.hub.AgentToken(t.Context(), w.host.InfraEnvID)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.lostWithItsKeys()
+	host := "/infra-envs/" + w.host.InfraEnvID + "/hosts/" + w.host.HostID
+	_, err = w.hub.EnsureInfraEnv(t.Context(), service.InfraEnvSpec{ID: w.host.InfraEnvID, Name: "edge"})
+	w.Expect(err).NotTo(HaveOccurred())
+	w.change(func(a *agentv1.Agent) { a.Finalizers = nil })
+	w.Expect(w.kube.Delete(t.Context(), w.agent())).To(Succeed())
+	code, raw := w.hub.Agent(token).Do(t, http.MethodGet, host+"/instructions", nil, nil)
+	w.Expect(code).To(Equal(http.StatusNotFound), raw)
+	w.Expect(w.hub.DeleteInfraEnv(t.Context(), w.host.InfraEnvID)).To(Succeed())
+	code, raw = w.hub.Agent(token).Do(t, http.MethodGet, host+"/instructions", nil, nil)
+	w.Expect(code).To(Equal(http.StatusServiceUnavailable), raw+": the InfraEnv is there")
+	w.Expect(w.kube.Delete(t.Context(), w.env)).To(Succeed())
+	code, raw = w.hub.Agent(token).Do(t, http.MethodGet, host+"/instructions", nil, nil)
+	w.Expect(code).To(Equal(http.StatusUnauthorized), raw)
+}
+
+// TestTheProgramInsideAClusterOutlivesTheStore: it goes for ever at the first 404.
+func TestTheProgramInsideAClusterOutlivesTheStore(t *testing.T) {
+	w := newWorld(t, service.InfraEnvSpec{})
+	w.ensureCluster()
+	key, err := auth.LoadKey(filepath.Join(w.hub.Dir, "token.key"))
+	w.Expect(err).NotTo(HaveOccurred())
+	token, err := key.ClusterToken(hubid.Cluster(w.cd))
+	w.Expect(err).NotTo(HaveOccurred())
+	read := func() int {
+		code, _ := w.hub.Agent(token).Do(t, http.MethodGet, "/clusters/"+hubid.Cluster(w.cd), nil, nil)
+		return code
+	}
+	w.Expect(read()).To(Equal(http.StatusOK))
+	w.lostWithItsKeys()
+	w.Expect(read()).To(Equal(http.StatusServiceUnavailable))
+	w.ensureCluster()
+	w.Expect(read()).To(Equal(http.StatusOK))
+	w.Expect(w.hub.DeleteCluster(t.Context(), hubid.Cluster(w.cd))).To(Succeed())
+	w.Expect(w.kube.Delete(t.Context(), w.cd)).To(Succeed())
+	w.Expect(read()).To(Equal(http.StatusNotFound))
 }

@@ -3,11 +3,13 @@ package agents
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -28,6 +30,28 @@ func (r *reconciler) recover(ctx context.Context, agent *agentv1.Agent, env *age
 		return false, &reconcile.Unavailable{What: "the hub's store", Err: err}
 	}
 	return made, nil
+}
+
+// putBack tells the hub, whose record of the host is that of a backup, what the Agent has seen since. Until it
+// has heard it, the Agent shows what it showed: it is all that tells that the host was installed. An
+// installation that ran at the backup and runs still goes on.
+func (r *reconciler) putBack(ctx context.Context, agent *agentv1.Agent, env *agentv1.InfraEnv, view service.HostView) error {
+	known := service.LostHost{}
+	seen := lastState(agent)
+	if _, _, lasting := hostmachine.Recovered(seen); lasting && seen != view.Status && (!slices.Contains(hostmachine.Installing, seen) || !view.Installing) {
+		var err error
+		if known, err = r.lost(ctx, agent); err != nil {
+			return reconcile.WaitFor(lookAgain, "the host, whose record in the hub is that of a backup, to be what its Agent says: %v", err)
+		}
+	}
+	_, err := r.hub.RecoverHost(ctx, hubid.Host(env, agent), known)
+	if service.IsNotFound(err) {
+		return reconcile.WaitFor(lookAgain, "the hub to know the cluster of the Agent again: its records are those of a backup")
+	}
+	if err != nil {
+		return &reconcile.Unavailable{What: "the hub's store", Err: err}
+	}
+	return nil
 }
 
 // lost is what the Agent knows of its host.

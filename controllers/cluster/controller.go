@@ -54,12 +54,15 @@ type Records interface {
 
 // Actions move a cluster on; *service.Hub implements it.
 type Actions interface {
-	ResetCluster(ctx context.Context, id string) (wire.Cluster, error)
+	// ResetDeserted has a cluster begin anew that none of its hosts is left of.
+	ResetDeserted(ctx context.Context, id string) (wire.Cluster, error)
 	CancelInstallation(ctx context.Context, id string) (wire.Cluster, error)
 	// HoldCluster keeps a cluster from being installed until it is ensured the next time.
 	HoldCluster(ctx context.Context, id string) (wire.Cluster, error)
 	// AllowAddHosts has an installed cluster take more hosts; 409 for any other.
 	AllowAddHosts(ctx context.Context, id string) (wire.Cluster, error)
+	// HoldStray holds the clusters whose objects are not there any more.
+	HoldStray(ctx context.Context, there func(id string) bool) error
 }
 
 // Hub is both.
@@ -216,7 +219,7 @@ func (r *reconciler) moveOn(ctx context.Context, cd *hivev1.ClusterDeployment, r
 	next := func(context.Context, string) (wire.Cluster, error) { return record, nil }
 	switch {
 	case deserted:
-		next = r.hub.ResetCluster
+		next = r.hub.ResetDeserted
 	case record.Status == wire.ClusterStatusInstalled:
 		next = r.hub.AllowAddHosts
 	case awaits(problem):
@@ -301,8 +304,14 @@ func hubError(err error) error {
 // hosts that leave their cluster are given back, and cleaned.
 func (r *reconciler) deregister(ctx context.Context, aci *hiveextv1.AgentClusterInstall) error {
 	id := string(owner(aci))
-	if id == "" || preserved(aci) || reconcile.Moved(aci) {
-		return nil // it never got as far as to be registered, or the cluster runs on, or is elsewhere now
+	if id == "" {
+		return nil // it never got as far as to be registered
+	}
+	if preserved(aci) || reconcile.Moved(aci) { // the cluster runs on, or is elsewhere now: it is not begun here
+		if _, err := r.hub.HoldCluster(ctx, id); err != nil && !service.IsNotFound(err) {
+			return fmt.Errorf("hold cluster %s in the hub: %w", aci.Name, err)
+		}
+		return nil
 	}
 	err := r.hub.DeleteCluster(ctx, id)
 	if service.Code(err) == http.StatusConflict {

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -24,10 +25,15 @@ type feed struct {
 func (f feed) Start(ctx context.Context) error {
 	events, cancel := f.hub.Subscribe()
 	defer cancel()
+	ticker := time.NewTicker(sweep)
+	defer ticker.Stop()
+	f.holdStray(ctx)
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-ticker.C:
+			f.holdStray(ctx)
 		case <-f.reconciler.releases.Finished():
 			f.wake(ctx, "") // whoever waits for a release knows it
 		case e := <-events:
@@ -35,6 +41,26 @@ func (f feed) Start(ctx context.Context) error {
 				f.wake(ctx, e.ClusterID)
 			}
 		}
+	}
+}
+
+// sweep is how often the records are compared with the resources: one that was taken to another
+// cluster, or deleted while nobody looked, says nothing when it goes.
+const sweep = time.Minute
+
+// holdStray keeps clusters from being begun whose resources are not there any more.
+func (f feed) holdStray(ctx context.Context) {
+	var deployments hivev1.ClusterDeploymentList
+	err := f.reconciler.Client.List(ctx, &deployments)
+	if err == nil {
+		there := map[string]bool{}
+		for i := range deployments.Items {
+			there[hubid.Cluster(&deployments.Items[i])] = true
+		}
+		err = f.hub.HoldStray(ctx, func(id string) bool { return there[id] })
+	}
+	if err != nil && ctx.Err() == nil {
+		ctrl.LoggerFrom(ctx).Error(err, "cannot hold the clusters whose ClusterDeployments are gone")
 	}
 }
 

@@ -71,6 +71,7 @@ func (w *wish) plain() error {
 	s.Hold, s.SchedulableMasters = in.HoldInstallation, in.MastersSchedulable
 	s.NTPSources, s.Tags = strings.Join(in.NTPSources, ","), w.aci.Labels[names.ClusterConsumerLabel]
 	s.Was = cmp.Or(w.aci.Status.DebugInfo.State, w.aci.Annotations[names.ClusterState])
+	s.Arrived = w.aci.Status.DebugInfo.State == "" && s.Was != ""
 	if w.cd.Spec.Installed && s.Was == "" {
 		s.Was = wire.ClusterStatusAddingHosts // somebody else installed it: it takes more hosts, and is not installed again
 	}

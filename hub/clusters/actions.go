@@ -3,6 +3,7 @@ package clusters
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"github.com/ironflow/ironflow/hub/clustermachine"
@@ -40,6 +41,28 @@ func (r *Registry) HoldCluster(ctx context.Context, clusterID string) (wire.Clus
 	})
 }
 
+// HoldStray keeps those from being installed that an object has asked for which is not there any more, as
+// there tells: it was taken elsewhere, or deleted while its hosts are to stay. An object that comes
+// back releases its cluster.
+func (r *Registry) HoldStray(ctx context.Context, there func(id string) bool) error {
+	var stray []string
+	err := r.units.View(ctx, func(w *settle.Work) error {
+		all, err := w.Reader.Clusters(store.ClusterFilter{Statuses: clustermachine.Open})
+		for _, c := range all {
+			if c.AutoInstall && !c.Own && !c.Hold && before(c.API.Status) && !there(c.API.ID) {
+				stray = append(stray, c.API.ID)
+			}
+		}
+		return err
+	})
+	for _, id := range stray {
+		if _, failure := r.HoldCluster(ctx, id); failure != nil && !refusal.IsNotFound(failure) {
+			err = errors.Join(err, failure)
+		}
+	}
+	return err
+}
+
 // CancelInstallation calls an installation off.
 func (r *Registry) CancelInstallation(ctx context.Context, clusterID string) (wire.Cluster, error) {
 	out, err := r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
@@ -69,6 +92,26 @@ func (r *Registry) ResetCluster(ctx context.Context, clusterID string) (wire.Clu
 	})
 	r.refused(ctx, clusterID, err, wire.Event{Name: "reset_installation_failed", Message: "it cannot be reset"})
 	return out, err
+}
+
+// ResetDeserted resets a cluster that none of its hosts is left of. The hosts of one whose record was made anew
+// may still come back, so it stays as it is.
+func (r *Registry) ResetDeserted(ctx context.Context, clusterID string) (wire.Cluster, error) {
+	var awaited *store.Cluster
+	err := r.units.View(ctx, func(w *settle.Work) error {
+		c, err := w.Cluster(clusterID)
+		if err == nil && c.HostsAwaited {
+			awaited = c
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return wire.Cluster{}, err
+	case awaited != nil:
+		return awaited.API, nil
+	}
+	return r.ResetCluster(ctx, clusterID)
 }
 
 // AllowAddHosts turns an installed cluster into one that takes more hosts.

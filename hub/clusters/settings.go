@@ -112,7 +112,7 @@ func ChangesUntil(member string) string {
 	switch member {
 	case "Hold":
 		return "at any time"
-	case "ID", "Was":
+	case "ID", "Was", "Arrived":
 		return "at the first registration"
 	}
 	return "before the installation"

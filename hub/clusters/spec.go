@@ -74,6 +74,9 @@ type Spec struct {
 	// Was is the status that the object shows. It counts when there is no record: then
 	// that was lost with the store, and the cluster is not installed again by itself.
 	Was string
+	// Arrived tells that Was came along with the object from elsewhere, so that the objects of its hosts
+	// may come later.
+	Arrived bool
 }
 
 // TooLate is the error of a spec that asks for something that cannot change any more.
@@ -115,6 +118,9 @@ func (r *Registry) EnsureCluster(ctx context.Context, spec Spec) (wire.Cluster, 
 			c = New(w, spec.ID)
 		}
 		before := unit.Text(c)
+		if err := spec.putBack(w, c); err != nil {
+			return err
+		}
 		if late, err = spec.bring(w, r.units.Made(), c, fresh); err != nil {
 			return err
 		}
@@ -143,6 +149,20 @@ func (r *Registry) EnsureCluster(ctx context.Context, spec Spec) (wire.Cluster, 
 	return out, err
 }
 
+// putBack has a record of a backup be what the object has seen of the cluster since. An installation that ran at
+// the backup and runs still goes on.
+func (spec Spec) putBack(w *settle.Work, c *store.Cluster) error {
+	if !c.Restored {
+		return nil
+	}
+	c.Restored = false
+	_, _, lasting := clustermachine.Recovered(spec.Was)
+	if !lasting || spec.Was == c.API.Status || slices.Contains(comingUp, spec.Was) && slices.Contains(comingUp, c.API.Status) || !recovered(w, c, spec.Was) {
+		return nil
+	}
+	return w.ClusterEvent(c, "cluster_recovered", wire.EventSeverityWarning, "its record was that of a backup: "+c.API.StatusInfo, unit.Props{"src_status": spec.Was})
+}
+
 // check refuses what no cluster can have.
 func (spec Spec) check() error {
 	if uuid.Validate(spec.ID) != nil {
@@ -160,6 +180,7 @@ func (spec Spec) check() error {
 // announce tells of a new record, and of one that was made anew.
 func (spec Spec) announce(w *settle.Work, c *store.Cluster) error {
 	if recovered(w, c, spec.Was) {
+		c.HostsAwaited = spec.Arrived && (c.API.Status == wire.ClusterStatusError || c.API.Status == wire.ClusterStatusCancelled)
 		return w.ClusterEvent(c, "cluster_recovered", wire.EventSeverityWarning, "the record was made anew: "+c.API.StatusInfo, unit.Props{"src_status": spec.Was})
 	}
 	return registered(w, c)

@@ -53,7 +53,7 @@ func (l LostHost) removed(env *store.InfraEnv) bool {
 func (f *Fleet) RecoverHost(ctx context.Context, key store.HostKey, lost LostHost) (made bool, err error) {
 	status, info, ok := hostmachine.Recovered(lost.Known.Status)
 	if !ok {
-		return false, nil
+		return false, f.current(ctx, key)
 	}
 	err = f.units.Update(ctx, func(w *settle.Work) error {
 		made = false
@@ -61,14 +61,21 @@ func (f *Fleet) RecoverHost(ctx context.Context, key store.HostKey, lost LostHos
 		if err != nil {
 			return err
 		}
-		if _, err := w.Host(key); !refusal.IsNotFound(err) {
+		host := lost.record(w, key)
+		switch old, err := w.Host(key); {
+		case refusal.IsNotFound(err):
+			if lost.removed(env) {
+				return nil
+			}
+		case err != nil || !old.Restored:
 			return err // an agent was faster
-		}
-		if lost.removed(env) {
-			return nil
+		default:
+			if id := old.ClusterID(); id != "" {
+				w.LookAt(id)
+			}
+			host = replaced(old, host)
 		}
 		made = true
-		host := lost.record(w, key)
 		host.API.Status, host.API.StatusInfo, host.API.StatusUpdatedAt = status, info, w.At()
 		if err := placeRecovered(w, env, host, lost.ClusterID); err != nil {
 			return err
@@ -80,6 +87,18 @@ func (f *Fleet) RecoverHost(ctx context.Context, key store.HostKey, lost LostHos
 		return w.Settle()
 	})
 	return made && err == nil, err
+}
+
+// Current notes that the record of a host, which was put back from a backup, says no less than what somebody else
+// knows of it: it goes on from where it was.
+func (f *Fleet) current(ctx context.Context, key store.HostKey) error {
+	return f.change(ctx, key, func(w *settle.Work, host *store.Host) error {
+		if host.Restored {
+			host.Restored = false
+			w.Touch(host, store.ChangedHost)
+		}
+		return nil
+	})
 }
 
 // record is the host's, but for its status and its cluster.
@@ -103,6 +122,15 @@ func (l LostHost) record(w *settle.Work, key store.HostKey) *store.Host {
 	return host
 }
 
+// replaced is the record of a backup with what somebody has seen of the host since.
+func replaced(old, now *store.Host) *store.Host {
+	now.API.CreatedAt, now.API.RegisteredAt = old.API.CreatedAt, old.API.RegisteredAt
+	old.API, old.MACs, old.Approved, old.DiskChosen, old.InventoryAt = now.API, now.MACs, now.Approved, now.DiskChosen, now.InventoryAt
+	old.Asked, old.EndpointToken, old.EndpointHeaders = now.Asked, now.EndpointToken, now.EndpointHeaders
+	old.Restored, old.Pooled, old.Unprepared, old.Reason, old.CutOff = false, false, "", "", now.CutOff
+	return old
+}
+
 // placeRecovered gives the host its cluster, or its own one in the host's status.
 func placeRecovered(w *settle.Work, env *store.InfraEnv, host *store.Host, clusterID string) error {
 	if clusterID == "" && !env.SingleHost {
@@ -117,6 +145,10 @@ func placeRecovered(w *settle.Work, env *store.InfraEnv, host *store.Host, clust
 	}
 	if err != nil {
 		return err
+	}
+	if c.HostsAwaited {
+		c.HostsAwaited = false
+		w.TouchCluster(c)
 	}
 	role, suggested := host.API.Role, host.API.SuggestedRole
 	join(host, c)

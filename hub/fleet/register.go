@@ -64,7 +64,7 @@ func (f *Fleet) RegisterHost(ctx context.Context, r Registration) (wire.HostRegi
 func (f *Fleet) registerHost(ctx context.Context, r Registration) (wire.HostRegistrationResponse, error) {
 	var answer wire.HostRegistrationResponse
 	key := store.HostKey{InfraEnvID: r.InfraEnvID, HostID: r.HostID}
-	if err := f.remembered(ctx, key); err != nil {
+	if err := f.Remembered(ctx, key); err != nil {
 		f.turnedAway(ctx, key, err)
 		return answer, err
 	}

@@ -21,6 +21,7 @@ type Registry struct {
 	snapshots *snapshots.Cache
 	key       auth.Key
 	imageURLs func(env wire.InfraEnv, token string) (ImageURLs, error)
+	lost      func(ctx context.Context, infraEnvID string) (bool, error)
 }
 
 // New makes the registry. Generations of tokens are remembered in the cache; the
@@ -28,6 +29,12 @@ type Registry struct {
 // they are not.
 func New(units *settle.Units, cache *snapshots.Cache, key auth.Key, urls func(env wire.InfraEnv, token string) (ImageURLs, error)) *Registry {
 	return &Registry{units: units, snapshots: cache, key: key, imageURLs: urls}
+}
+
+// AskLost has the registry ask whether an infra-env without a record is there all the same, before it
+// calls a token wrong that this hub has made. It is called before the hub serves.
+func (r *Registry) AskLost(lost func(ctx context.Context, infraEnvID string) (bool, error)) {
+	r.lost = lost
 }
 
 // Spec is what a controller wants of an infra-env.

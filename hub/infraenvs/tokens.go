@@ -50,13 +50,29 @@ func (r *Registry) CheckAgentToken(ctx context.Context, token string) (auth.Clai
 	generation, err := r.generation(ctx, claims.InfraEnvID)
 	switch {
 	case refusal.IsNotFound(err):
-		return auth.Claims{}, auth.ErrInvalid
+		return auth.Claims{}, r.unknown(ctx, claims.InfraEnvID)
 	case err != nil:
 		return auth.Claims{}, err
 	case generation != claims.Generation:
 		return auth.Claims{}, auth.ErrInvalid
 	}
 	return claims, nil
+}
+
+// unknown is the error of a token that this hub has made for an infra-env without a record: wrong,
+// unless the record was lost and comes back. Agents take a wrong token for the end.
+func (r *Registry) unknown(ctx context.Context, infraEnvID string) error {
+	if r.lost == nil {
+		return auth.ErrInvalid
+	}
+	lost, err := r.lost(ctx, infraEnvID)
+	switch {
+	case err != nil:
+		return err
+	case lost:
+		return refusal.Later("the hub has lost its record of infra-env %s, which comes back from its InfraEnv; ask again", infraEnvID)
+	}
+	return auth.ErrInvalid
 }
 
 // generation returns the generation of the infra-env's tokens.
@@ -116,7 +132,7 @@ func (r *Registry) CheckImageToken(ctx context.Context, token string) (infraEnvI
 	env, err := r.record(ctx, claims.InfraEnvID)
 	switch {
 	case refusal.IsNotFound(err):
-		return "", auth.ErrInvalid
+		return "", r.unknown(ctx, claims.InfraEnvID)
 	case err != nil:
 		return "", err
 	case imageGeneration(env) != claims.Generation:

@@ -208,6 +208,9 @@ func (s *Server) operation(op protocol.Operation) http.Handler {
 		}
 		req.bodies, req.operationID = s.bodies, op.ID
 		body, err := handle(req)
+		if service.IsNotFound(err) {
+			body, err = req.lost(err)
+		}
 		if err != nil {
 			s.fail(w, r, op, err)
 			return

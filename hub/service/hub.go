@@ -128,13 +128,17 @@ func New(o Options) (*Hub, error) {
 	units.Start()
 	o.Store.Watch(units.Forget)
 	folder := files.New(units, o.Files, cmp.Or(o.MaxLogBytes, maxLogBytes))
+	machines := fleet.New(units)
 	environments := infraenvs.New(units, cache, o.TokenKey, o.ImageURLs)
+	environments.AskLost(func(ctx context.Context, id string) (bool, error) {
+		return machines.Lost(ctx, fleet.Record{InfraEnvID: id})
+	})
 	desk := polls.New(units, cache, book, environments.BootArtifacts)
 	return &Hub{
 		store:            o.Store,
 		units:            units,
 		metrics:          known,
-		hosts:            fleet.New(units),
+		hosts:            machines,
 		fromAgents:       reports.New(units, desk),
 		toAgents:         desk,
 		clusterRegistry:  clusters.NewRegistry(units),

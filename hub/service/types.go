@@ -29,6 +29,8 @@ type (
 	TooLate = clusters.TooLate //nolint:errname // what it says, as in refusal
 	// Registration is an agent's announcement of its host.
 	Registration = fleet.Registration
+	// Record names a record of the hub.
+	Record = fleet.Record
 	// LostHost is what a controller still knows of a host without a record.
 	LostHost = fleet.LostHost
 	// ImageParts are what a live image has beside what the API shows of its infra-env.

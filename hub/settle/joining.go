@@ -133,7 +133,7 @@ func (u *Units) joined(ctx context.Context, j store.Job, outcome any, failure er
 		if err != nil {
 			return err
 		}
-		if c == nil || !instructions.IsDayTwo(&c.API) || c.Hold || !c.AutoInstall || !h.Approved || h.API.Status != wire.HostStatusKnown {
+		if c == nil || !instructions.IsDayTwo(&c.API) || c.Hold || !c.AutoInstall || !h.Approved || h.Restored || h.API.Status != wire.HostStatusKnown {
 			return nil // it is wanted again once it is ready
 		}
 		if made, ok := outcome.(*Joining); ok && failure == nil && made.clusterID == c.API.ID {

@@ -104,7 +104,7 @@ func (w *Work) toJudge(c *store.Cluster) ([]*store.Host, error) {
 // startByItself starts the installation of a cluster that was told to, and of
 // every host that joins one later.
 func (w *Work) startByItself(c *store.Cluster) (bool, error) {
-	if !c.AutoInstall || c.Hold {
+	if !c.AutoInstall || c.Hold || c.Restored && !c.Own { // the object of a record that was put back may know of an installation since
 		return false, nil
 	}
 	g, err := w.group(c)

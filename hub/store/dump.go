@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -123,6 +124,7 @@ func (r *Reader) dumpTable(out *json.Encoder, table string) (n int64, err error)
 		for i, name := range columns {
 			row[name] = values[i]
 		}
+		unmark(table, row)
 		if err := out.Encode(dumpRow{Table: table, Row: row}); err != nil {
 			return n, err
 		}
@@ -234,10 +236,8 @@ func (t *tx) insert(line dumpRow) error {
 	if !slices.ContainsFunc(dumped, func(d dumpedTable) bool { return d.name == line.Table }) {
 		return fmt.Errorf("the backup has a table %q, which this program does not know", line.Table)
 	}
-	if line.Table == "infra_envs" {
-		if err := rebirth(line.Row); err != nil {
-			return err
-		}
+	if err := putBack(line); err != nil {
+		return err
 	}
 	names, places, values := "", "", []any(nil)
 	for name, value := range line.Row {
@@ -264,8 +264,34 @@ func (t *tx) insert(line dumpRow) error {
 	return t.exec("restore "+line.Table, `INSERT INTO `+line.Table+` (`+names+`) `+numbers+`VALUES (`+places+`)`, values...)
 }
 
-// rebirth gives an infra-env that is put back another [InfraEnv.Birth]: what happened to its
-// hosts since the backup is not in its records, and whoever has seen it can tell.
+// restored begins the record of a host or a cluster that was put back; see [Host.Restored]. A copy of it is without.
+const restored = `{"Restored":true,`
+
+// putBack marks a record as one of a backup: what has happened since is not in it, and whoever has
+// seen that can tell. An infra-env gets another [InfraEnv.Birth].
+func putBack(line dumpRow) error {
+	text, _ := line.Row["doc"].(string)
+	switch rest, object := strings.CutPrefix(text, "{"); line.Table {
+	case "infra_envs":
+		return rebirth(line.Row)
+	case "hosts", "clusters":
+		if object && rest != "}" {
+			line.Row["doc"] = restored + rest
+		}
+	}
+	return nil
+}
+
+// unmark takes off what [putBack] has put on a record.
+func unmark(table string, row map[string]any) {
+	if text, is := row["doc"].(string); is && (table == "hosts" || table == "clusters") {
+		if rest, marked := strings.CutPrefix(text, restored); marked {
+			row["doc"] = "{" + rest
+		}
+	}
+}
+
+// rebirth gives an infra-env that is put back another [InfraEnv.Birth].
 func rebirth(row map[string]any) error {
 	text, _ := row["doc"].(string)
 	env := map[string]json.RawMessage{}

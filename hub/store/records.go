@@ -99,6 +99,10 @@ type Host struct {
 	// the reset and is cleared by the next start.
 	Reason string
 
+	// Restored tells that the record is that of a backup, and that the host's object has not been heard since:
+	// it may have seen more. A host of such a record that boots its live image waits for it.
+	Restored bool `json:",omitempty"`
+
 	// Due is when a limit of the host is over; zero for none. Patience is how long it
 	// may be silent; zero where nobody waits for its polls.
 	Due      time.Time     `json:"-"`
@@ -166,6 +170,10 @@ type Cluster struct {
 	// AutoInstall starts the installation as soon as the cluster is ready and
 	// all of its hosts are approved; Hold keeps it from starting.
 	AutoInstall, Hold bool
+	// Restored tells that the record is that of a backup, and that its object has not been heard since.
+	Restored bool `json:",omitempty"`
+	// HostsAwaited tells that the record was made anew, and none of the cluster's hosts has come back since.
+	HostsAwaited bool `json:",omitempty"`
 	// CalledOff tells that a person called an installation off that had not begun: it does not
 	// begin by itself, but when a person starts it, or when a hold on it is released.
 	CalledOff bool `json:",omitempty"`

@@ -1,0 +1,71 @@
+package agents
+
+import (
+	"bytes"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/hub/backup"
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/hub/testhub"
+)
+
+// place is where a hub has its records.
+func place(dir string) backup.Options {
+	return backup.Options{DataDir: dir, Place: store.Place{SQLite: filepath.Join(dir, "hub.sqlite")}}
+}
+
+// TestAnOlderBackupInstallsNothing: a host was installed since the backup, which has a record of when it was not. Nobody orders
+// anything by that record before its Agent was heard, and what that says is what the host is.
+func TestAnOlderBackupInstallsNothing(t *testing.T) {
+	for seen, now := range map[string]string{
+		wire.HostStatusInstalled:            wire.HostStatusInstalled,
+		wire.HostStatusInstallingInProgress: wire.HostStatusError,
+		wire.HostStatusError:                wire.HostStatusError,
+		wire.HostStatusInsufficient:         wire.HostStatusPreparingForInstallation, // it goes on from the backup
+	} {
+		t.Run(seen, func(t *testing.T) {
+			w := newWorld(t, service.InfraEnvSpec{SingleHost: true})
+			w.register(testhub.Inventory(1))
+			w.pass()
+			_, record := w.view()
+			w.Expect(record.Status).To(Equal(wire.HostStatusKnown), record.StatusInfo)
+			var copied bytes.Buffer
+			_, err := backup.Write(t.Context(), place(w.hub.Dir), time.Now(), &copied)
+			w.Expect(err).NotTo(HaveOccurred())
+			agent := w.agent()
+			agent.Status.DebugInfo.State = seen
+			w.Expect(w.kube.Status().Update(t.Context(), agent)).To(Succeed())
+			w.change(func(a *agentv1.Agent) { a.Spec.Approved = true })
+
+			dir := filepath.Join(t.TempDir(), "restored")
+			_, err = backup.Restore(t.Context(), place(dir), bytes.NewReader(copied.Bytes()))
+			w.Expect(err).NotTo(HaveOccurred())
+			w.hub = testhub.Start(t, testhub.Options{Dir: dir})
+			w.r, w.feed.hub = newReconciler(w.kube, w.hub), w.hub
+			w.hub.AskMemory(Memory{w.kube})
+			if seen != wire.HostStatusInsufficient {
+				code, answer := w.boots()
+				w.Expect(code).To(Equal(http.StatusServiceUnavailable), answer)
+			}
+			for range 2 {
+				w.pass()
+			}
+			_, record = w.view()
+			w.Expect(record.Status).To(Equal(now), record.StatusInfo)
+			w.Expect(w.agent().Status.DebugInfo.State).To(Equal(now))
+			w.Expect(w.condition(agentv1.ConditionSpecSynced).Reason).To(Equal(agentv1.ReasonSyncOK), w.condition(agentv1.ConditionSpecSynced).Message)
+			if now == wire.HostStatusInstalled {
+				code, answer := w.boots()
+				w.Expect(code).To(Equal(http.StatusConflict), answer)
+			}
+		})
+	}
+}
