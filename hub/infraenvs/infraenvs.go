@@ -223,8 +223,19 @@ func checkDisconnected(kind wire.ImageType, rendezvous *string) error {
 	return nil
 }
 
-// UpdateInfraEnv changes the members that are given.
+// UpdateInfraEnv changes the members that are given. The model does not tell an override that is
+// emptied from one that is not given: it is kept, see [Registry.WithoutOverride].
 func (r *Registry) UpdateInfraEnv(ctx context.Context, id string, p wire.InfraEnvUpdateParams) (wire.InfraEnv, error) {
+	return r.update(ctx, id, p, p.IgnitionConfigOverride != "")
+}
+
+// WithoutOverride is UpdateInfraEnv which takes the Ignition override away.
+func (r *Registry) WithoutOverride(ctx context.Context, id string, p wire.InfraEnvUpdateParams) (wire.InfraEnv, error) {
+	p.IgnitionConfigOverride = ""
+	return r.update(ctx, id, p, true)
+}
+
+func (r *Registry) update(ctx context.Context, id string, p wire.InfraEnvUpdateParams, override bool) (wire.InfraEnv, error) {
 	var out wire.InfraEnv
 	if err := checkDisconnected(p.ImageType, p.RendezvousIP); err != nil {
 		return out, err
@@ -240,7 +251,9 @@ func (r *Registry) UpdateInfraEnv(ctx context.Context, id string, p wire.InfraEn
 		wire.Set(&env.API.NTPSources, p.NTPSources)
 		wire.Set(&env.API.OpenshiftVersion, p.OpenshiftVersion)
 		wire.Set(&env.API.SSHAuthorizedKey, p.SSHAuthorizedKey)
-		env.API.IgnitionConfigOverride = cmp.Or(p.IgnitionConfigOverride, env.API.IgnitionConfigOverride)
+		if override {
+			env.API.IgnitionConfigOverride = p.IgnitionConfigOverride
+		}
 		env.API.Type = cmp.Or(p.ImageType, env.API.Type)
 		env.API.NetworkDiscoveryDelaySeconds = cmp.Or(p.NetworkDiscoveryDelaySeconds, env.API.NetworkDiscoveryDelaySeconds)
 		env.API.Proxy = cmp.Or(p.Proxy, env.API.Proxy)

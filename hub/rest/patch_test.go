@@ -65,3 +65,15 @@ func TestAChosenDiskCanBeTakenBack(t *testing.T) {
 		c.Expect(disk(stays)).To(Equal("/dev/sdb"), stays)
 	}
 }
+
+// TestAnIgnitionOverrideCanBeEmptied: an empty one is no override, and none that is given leaves the one that is there.
+func TestAnIgnitionOverrideCanBeEmptied(t *testing.T) {
+	c := newClient(t, testhub.Start(t, testhub.Options{}).User())
+	path := "/infra-envs/" + c.read("POST", "/infra-envs", `{"name":"edge","pull_secret":"{\"auths\":{}}","ignition_config_override":"{\"ignition\":{\"version\":\"3.2.0\"}}"}`, 201)["id"].(string)
+	has := HaveKeyWithValue("ignition_config_override", ContainSubstring("3.2.0"))
+	c.Expect(c.read("PATCH", path, `{"additional_ntp_sources":"ntp.example"}`, 201)).To(has)
+	c.Expect(c.read("PATCH", path, `{"ignition_config_override":null}`, 201)).To(has)
+	c.Expect(c.read("PATCH", path, `{"ignition_config_override":""}`, 201)).NotTo(HaveKey("ignition_config_override"))
+	c.Expect(c.read("PATCH", path, `{"ignition_config_override":"{\"ignition\":{\"version\":\"3.2.0\"}}"}`, 201)).To(has)
+	c.do("PATCH", path, `{"ignition_config_override":"{"}`, 400)
+}

@@ -44,11 +44,19 @@ func updateInfraEnv(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var p wire.InfraEnvUpdateParams
+	var p struct {
+		wire.InfraEnvUpdateParams
+		// Override is told apart from none: an empty one takes away what is there.
+		Override *string `json:"ignition_config_override"`
+	}
 	if err := r.body(&p); err != nil {
 		return nil, err
 	}
-	return r.hub.UpdateInfraEnv(r.Context(), id, p)
+	if p.Override != nil && *p.Override == "" {
+		return r.hub.WithoutOverride(r.Context(), id, p.InfraEnvUpdateParams)
+	}
+	p.IgnitionConfigOverride = wire.Value(p.Override)
+	return r.hub.UpdateInfraEnv(r.Context(), id, p.InfraEnvUpdateParams)
 }
 
 func deleteInfraEnv(r *request) (any, error) {
