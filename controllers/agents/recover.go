@@ -3,7 +3,6 @@ package agents
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
@@ -37,8 +36,7 @@ func (r *reconciler) recover(ctx context.Context, agent *agentv1.Agent, env *age
 // installation that ran at the backup and runs still goes on.
 func (r *reconciler) putBack(ctx context.Context, agent *agentv1.Agent, env *agentv1.InfraEnv, view service.HostView) error {
 	known := service.LostHost{}
-	seen := lastState(agent)
-	if _, _, lasting := hostmachine.Recovered(seen); lasting && seen != view.Status && (!slices.Contains(hostmachine.Installing, seen) || !view.Installing) {
+	if hostmachine.Overtaken(view.Status, lastState(agent)) {
 		var err error
 		if known, err = r.lost(ctx, agent); err != nil {
 			return reconcile.WaitFor(lookAgain, "the host, whose record in the hub is that of a backup, to be what its Agent says: %v", err)

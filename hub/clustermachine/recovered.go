@@ -1,5 +1,7 @@
 package clustermachine
 
+import "slices"
+
 // recovered says what a cluster is whose record was lost with the hub's store, by
 // the status that it had, and what it is told. One that is not in it was not
 // begun to be installed: it begins anew.
@@ -20,4 +22,14 @@ const lostMeanwhile = "The hub's store was lost during the installation, so nobo
 func Recovered(lost string) (status, info string, ok bool) {
 	r, ok := recovered[lost]
 	return r.status, r.info, ok
+}
+
+// Overtaken tells that a cluster which somebody has seen with one status has gone on since a backup, in whose record it
+// has the other: its installation had not begun there, or not ended. What had ended is believed, for who has seen the
+// cluster may have seen it some moments earlier.
+func Overtaken(record, seen string) bool {
+	onItsWay := []string{installing, pendingUser, finalizing}
+	_, _, begun := Recovered(record)
+	_, _, lasting := Recovered(seen)
+	return lasting && (!begun || slices.Contains(onItsWay, record) && !slices.Contains(onItsWay, seen))
 }

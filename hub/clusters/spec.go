@@ -156,8 +156,7 @@ func (spec Spec) putBack(w *settle.Work, c *store.Cluster) error {
 		return nil
 	}
 	c.Restored = false
-	_, _, lasting := clustermachine.Recovered(spec.Was)
-	if !lasting || spec.Was == c.API.Status || slices.Contains(comingUp, spec.Was) && slices.Contains(comingUp, c.API.Status) || !recovered(w, c, spec.Was) {
+	if !clustermachine.Overtaken(c.API.Status, spec.Was) || !recovered(w, c, spec.Was) {
 		return nil
 	}
 	return w.ClusterEvent(c, "cluster_recovered", wire.EventSeverityWarning, "its record was that of a backup: "+c.API.StatusInfo, unit.Props{"src_status": spec.Was})

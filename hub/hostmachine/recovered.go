@@ -1,5 +1,7 @@
 package hostmachine
 
+import "slices"
+
 // recovered says what a host is whose record was lost with the hub's store, by the
 // status that it had, and what it is told. A host that is not in it has an agent
 // that registers again, and a disk that nobody has touched.
@@ -20,4 +22,13 @@ const lostMeanwhile = "The hub's store was lost during the installation, so nobo
 func Recovered(lost string) (status, info string, ok bool) {
 	r, ok := recovered[lost]
 	return r.status, r.info, ok
+}
+
+// Overtaken tells that a host which somebody has seen with one status has gone on since a backup, in whose record it
+// has the other: its installation had not begun there, or not ended. What had ended is believed, for who has seen the
+// host may have seen it some moments earlier.
+func Overtaken(record, seen string) bool {
+	_, _, begun := Recovered(record)
+	_, _, lasting := Recovered(seen)
+	return lasting && (!begun || slices.Contains(Installing, record) && !slices.Contains(Installing, seen))
 }
