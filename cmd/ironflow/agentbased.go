@@ -17,7 +17,9 @@ func newAgentBasedCommand() *cobra.Command {
 		Short: "Run the hub on one of the hosts that it installs: alone, without Kubernetes, Ironic or a database",
 		Long: `Runs the hub's REST API on the rendezvous host of an agent-based installation, with the settings that
 assisted-service.service hands in as environment variables. All that it knows is in the data folder: it can be killed
-and started again at any moment. It installs one cluster, its own host last, and ends with that host's live system.`,
+and started again at any moment. It installs one cluster, its own host last, and ends with that host's live system.
+That folder is in memory. Once another host has left for its disk, a sealed copy of the state is kept at the end of the
+disk that this host will be installed to, and an empty data folder is filled from there.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := s.completeNodeZero(); err != nil {
@@ -35,19 +37,39 @@ func runAgentBased(ctx context.Context, s configuration) error {
 	log := newSlog(s.Monitoring.LogLevel)
 	log.Info("ironflow hub agent-based", "version", version.Release(), "url", s.Hub.PublishURL, "infra_env", s.nodeZero.Host.InfraEnvID, "mac", s.nodeZero.Host.MAC)
 	p := &program{settings: s}
-	err := p.alone(func() error {
+	kept, err := newStateCopy(&s, log)
+	if err != nil {
+		return err
+	}
+	from := ""
+	err = p.alone(func() error {
+		if from, err = kept.restore(ctx); err != nil {
+			return err
+		}
 		if err := p.settings.makeLocalKey(); err != nil {
 			return err
 		}
 		if err := p.publish(); err != nil {
 			return err
 		}
-		var err error
 		p.hub, err = newHub(ctx, p.settings, p.cert, nil, nil, log.With("logger", "hub"))
 		return err
 	})
 	if err != nil {
 		return err
 	}
+	if from != "" {
+		if err := p.hub.core.Resumed(ctx, from); err != nil {
+			return err
+		}
+	}
+	kept.hub = p.hub.core
+	p.hub.around = kept.before
+	ctx, stop := context.WithCancel(ctx)
+	go kept.run(ctx)
+	defer func() {
+		stop()
+		<-kept.ended
+	}()
 	return p.hub.serve(ctx, p.settings.Hub.Address, p.settings.Hub.PlainAddress)
 }

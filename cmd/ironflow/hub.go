@@ -50,6 +50,8 @@ type hubParts struct {
 	lookup *lookup.Desk
 	// ignition is the folder of installed systems' Ignition; nil for none.
 	ignition *os.Root
+	// around is put around the API; nil for nothing.
+	around func(http.Handler) http.Handler
 	// live makes what the API serves of live images; it has base images where those are
 	// served by the same process.
 	live *program
@@ -156,6 +158,9 @@ func (h *hubParts) serve(ctx context.Context, addr, plain string) error {
 		})
 	}()
 	server := h.api.HTTPServer()
+	if h.around != nil {
+		server.Handler = h.around(server.Handler)
+	}
 	failed := make(chan error, len(listeners))
 	for _, listener := range listeners {
 		go func() { failed <- server.Serve(listener) }()

@@ -70,9 +70,9 @@ func bindMachine(w *settle.Work, host *store.Host, fresh bool, r Registration) e
 }
 
 // unproven refuses one who cannot prove to be the host while the host is being installed
-// and its agent answers.
+// and its agent answers. The agent of one that the hub knows to have restarted does not.
 func unproven(w *settle.Work, host *store.Host, fresh bool) error {
-	if fresh || !slices.Contains(hostmachine.Installing, host.API.Status) || judge.PastReboot(host.Stage()) || !w.Connected(host) {
+	if fresh || host.Restarted || !slices.Contains(hostmachine.Installing, host.API.Status) || judge.PastReboot(host.Stage()) || !w.Connected(host) {
 		return nil
 	}
 	return refusal.Later("host %s is %s and its agent answers: whoever registers it now does not prove to be that machine; if it has restarted, it is taken once the agent has been silent for %s",

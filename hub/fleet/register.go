@@ -116,6 +116,7 @@ func register(w *settle.Work, r Registration) (*store.Host, error) {
 			return nil, err
 		}
 	}
+	host.Restarted = false
 	host.API.CheckedInAt, host.API.RegisteredAt = w.At(), w.At()
 	host.API.DiscoveryAgentVersion, host.Attempt, host.AgentFailed = r.AgentVersion, r.Attempt, ""
 	if err := rejoin(w, env, host); err != nil {

@@ -60,6 +60,9 @@ type Facts struct {
 	ClusterWithoutHost bool
 	// LogsTimedOut tells that an expected log has not come in time.
 	LogsTimedOut bool
+	// Repeats tells that a restart before the end has the installation begin anew, where
+	// nobody could start it again.
+	Repeats bool
 }
 
 // Limits that the table knows by itself.
@@ -125,6 +128,8 @@ var (
 	stageFlagged = is("flagged before", func(f Facts) bool { return f.StageFlag })
 	connFlagged  = is("flagged before", func(f Facts) bool { return f.ConnectionFlag })
 	logsTimedOut = is("logs did not come in time", func(f Facts) bool { return f.LogsTimedOut })
+
+	repeats = is("installation begins anew by itself", func(f Facts) bool { return f.Repeats })
 
 	clusterGoesOn = is("cluster succeeds without this host", func(f Facts) bool { return f.ClusterWithoutHost })
 )

@@ -42,6 +42,10 @@ var registerRules = []rule{
 	},
 	{Trigger: Register, From: one(pendingUser), Refuse: "the host booted the live image again instead of its disk; correct its boot order and reboot it"},
 	{
+		Trigger: Register, From: one(installing, inProgress), To: installing, When: []guard{repeats},
+		Info: "The host restarted during its installation, which begins anew",
+	},
+	{
 		Trigger: Register, From: one(installing, inProgress), To: failed,
 		Info: "The host restarted unexpectedly during the installation",
 	},

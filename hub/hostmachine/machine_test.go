@@ -68,6 +68,12 @@ func TestTransitions(t *testing.T) {
 		"a new host of the pool":                      {hm.Register, hm.New, hm.Facts{}, wire.HostStatusDiscoveringUnbound},
 		"restart while preparing keeps the inventory": {hm.Register, wire.HostStatusPreparingSuccessful, healthy(nil), wire.HostStatusKnown},
 		"restart while installing":                    {hm.Register, wire.HostStatusInstallingInProgress, healthy(at(wire.HostStageWritingImageToDisk)), wire.HostStatusError},
+		"restart while installing, where nobody else could start it again": {
+			hm.Register, wire.HostStatusInstallingInProgress, healthy(func(f *hm.Facts) { f.Stage, f.Repeats = wire.HostStageWritingImageToDisk, true }), wire.HostStatusInstalling,
+		},
+		"restart at the reboot, there": {
+			hm.Register, wire.HostStatusInstallingInProgress, healthy(func(f *hm.Facts) { f.Stage, f.Repeats = wire.HostStageRebooting, true }), wire.HostStatusInstallingPendingUserAction,
+		},
 		"restart at the reboot is a wrong boot order": {hm.Register, wire.HostStatusInstallingInProgress, healthy(at(wire.HostStageRebooting)), wire.HostStatusInstallingPendingUserAction},
 		"a second wrong boot":                         {hm.Register, wire.HostStatusInstallingPendingUserAction, healthy(at(wire.HostStageRebooting)), ""},
 		"an installed host is never touched again":    {hm.Register, wire.HostStatusInstalled, healthy(nil), ""},

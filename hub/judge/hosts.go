@@ -74,6 +74,7 @@ func (j Judge) HostFacts(h *store.Host, c *store.Cluster, facts *validations.Hos
 	if c != nil {
 		f.Bound, f.DayTwo, f.Inside, f.ClusterStatus = true, instructions.IsDayTwo(&c.API), c.Supervised, c.API.Status
 		f.StageTimeout = j.Timers.StageLimit(f.Stage, SingleNode(c))
+		f.Repeats = j.NodeZero.repeats(h, c)
 		f.DiskSpeed, f.Images = j.DiskCheck(h, c, facts), j.ImageCheck(h, c)
 	}
 	return f

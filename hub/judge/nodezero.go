@@ -44,3 +44,58 @@ func MayLeave(other *store.Host, c *store.Cluster) bool {
 	}
 	return PastReboot(other.Stage())
 }
+
+// maxBegun is how often the installation of a host begins by itself.
+const maxBegun = 5
+
+// repeats tells that a host which restarts in its installation is installed from the start
+// again: at a site without a hub outside nobody is there to ask for it. With a release, what
+// the bootstrap host has in memory is lost with it, and others may have relied on it.
+func (n NodeZero) repeats(h *store.Host, c *store.Cluster) bool {
+	return n.MAC != "" && c.API.OpenshiftVersion == "" && !instructions.IsDayTwo(&c.API) && h.Attempts < maxBegun
+}
+
+// CopyWish is what is to become of the copy of the hub's state on the disk of its host.
+type CopyWish int
+
+// What becomes of it.
+const (
+	// LeaveCopy has it as it is.
+	LeaveCopy CopyWish = iota
+	// KeepCopy has it written: others have left for their disks, and would be unknown to a
+	// hub that begins anew.
+	KeepCopy
+	// DropCopy has it taken away: nobody goes on from it any more.
+	DropCopy
+)
+
+// UnderWay are the statuses of a cluster in which its hosts are being installed.
+var UnderWay = []string{wire.ClusterStatusInstalling, wire.ClusterStatusInstallingPendingUserAction, wire.ClusterStatusFinalizing}
+
+// Copy decides on the copy of the hub's state, and on which host's installation disk it is. It
+// is written between the moment when the first other host has left its live system, and the
+// one in which the hub's own host begins to write its disk. Until then all of them begin anew
+// together; from then on the copy is behind what the installer writes.
+func (n NodeZero) Copy(c *store.Cluster, hosts []*store.Host) (CopyWish, *store.Host) {
+	var mine *store.Host
+	left := false
+	for _, h := range hosts {
+		switch {
+		case !n.Is(h):
+			left = left || PastReboot(h.Stage()) || IsUp(h.API.Status)
+		case mine != nil:
+			return LeaveCopy, nil // somebody says that it is this host
+		default:
+			mine = h
+		}
+	}
+	switch {
+	case mine == nil || c.API.OpenshiftVersion != "" || instructions.IsDayTwo(&c.API):
+		return LeaveCopy, nil
+	case !slices.Contains(UnderWay, c.API.Status) || PastReboot(mine.Stage()):
+		return DropCopy, mine
+	case !left || mine.API.Status != wire.HostStatusInstalling || mine.Restarted || skipsDiskCheck(mine, Inventory(mine)):
+		return LeaveCopy, mine
+	}
+	return KeepCopy, mine
+}

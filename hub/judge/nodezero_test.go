@@ -47,3 +47,40 @@ func TestNodeZeroIsKnownByItsCards(t *testing.T) {
 	g.Expect(judge.NodeZero{MAC: "02:00:00:00:00:b1"}.Is(h)).To(BeFalse())
 	g.Expect(judge.NodeZero{}.Is(h)).To(BeFalse())
 }
+
+// TestWhenTheHubsStateIsCopied to the disk of its host.
+func TestWhenTheHubsStateIsCopied(t *testing.T) {
+	const mac, working, waits = "02:00:00:00:00:a1", wire.HostStatusInstallingInProgress, wire.HostStatusInstalling
+	host := func(status string, stage wire.HostStage, macs ...string) *store.Host {
+		return &store.Host{MACs: macs, API: wire.Host{Status: status, Role: wire.HostRoleMaster, Progress: &wire.HostProgressInfo{CurrentStage: stage}}}
+	}
+	gone, writes := host(working, wire.HostStageRebooting), host(working, wire.HostStageWritingImageToDisk)
+	restarted := host(waits, "", mac)
+	restarted.Restarted = true
+	keeps := host(waits, "", mac)
+	keeps.API.InstallerArgs = `["--save-partlabel","data"]`
+	for name, tc := range map[string]struct {
+		status, release string
+		hosts           []*store.Host
+		want            judge.CopyWish
+	}{
+		"nobody has left":                                   {wire.ClusterStatusInstalling, "", []*store.Host{host(waits, "", mac), writes}, judge.LeaveCopy},
+		"one has left":                                      {wire.ClusterStatusInstalling, "", []*store.Host{host(waits, "", mac), writes, gone}, judge.KeepCopy},
+		"one is installed":                                  {wire.ClusterStatusFinalizing, "", []*store.Host{host(waits, "", mac), host(wire.HostStatusInstalled, wire.HostStageDone)}, judge.KeepCopy},
+		"the hub's own host writes its disk":                {wire.ClusterStatusInstalling, "", []*store.Host{host(working, wire.HostStageWritingImageToDisk, mac), gone}, judge.LeaveCopy},
+		"the hub's own host leaves":                         {wire.ClusterStatusInstalling, "", []*store.Host{host(working, wire.HostStageRebooting, mac), gone}, judge.DropCopy},
+		"it was started anew, its disk's name is of before": {wire.ClusterStatusInstalling, "", []*store.Host{restarted, gone}, judge.LeaveCopy},
+		"parts of its disk are kept":                        {wire.ClusterStatusInstalling, "", []*store.Host{keeps, gone}, judge.LeaveCopy},
+		"two say that they are it":                          {wire.ClusterStatusInstalling, "", []*store.Host{host(waits, "", mac), host(waits, "", mac), gone}, judge.LeaveCopy},
+		"it is none of them":                                {wire.ClusterStatusInstalling, "", []*store.Host{gone}, judge.LeaveCopy},
+		"a release":                                         {wire.ClusterStatusInstalling, "4.20.1", []*store.Host{host(waits, "", mac), gone}, judge.LeaveCopy},
+		"called off":                                        {wire.ClusterStatusCancelled, "", []*store.Host{host(wire.HostStatusCancelled, "", mac), gone}, judge.DropCopy},
+		"failed":                                            {wire.ClusterStatusError, "", []*store.Host{host(wire.HostStatusError, "", mac), gone}, judge.DropCopy},
+		"reset, to begin anew":                              {wire.ClusterStatusReady, "", []*store.Host{host(wire.HostStatusKnown, "", mac)}, judge.DropCopy},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, _ := judge.NodeZero{MAC: mac}.Copy(&store.Cluster{API: wire.Cluster{Status: tc.status, OpenshiftVersion: tc.release}}, tc.hosts)
+			NewWithT(t).Expect(got).To(Equal(tc.want))
+		})
+	}
+}

@@ -31,6 +31,7 @@ var timelineEvents = []struct{ name, severity, when, test string }{
 	{"cluster_deregister_failed", "error", "a cluster was to be removed, and cannot be", "TestRefusalsAreToldOf"},
 	{"cluster_deregistered", "info", "the cluster was removed", "TestLifeOverHTTP"},
 	{"cluster_finalizing_stage_updated", "info", "the cluster reached a stage of its finalizing", "TestFinalizing"},
+	{"cluster_hub_resumed", "warning", "the host that the hub runs on was started anew, and the hub goes on from the copy of its state on that host's disk", "TestEventsOfTrouble"},
 	{"cluster_installation_canceled", "info", "the installation was called off", "TestLifeOverHTTP"},
 	{"cluster_installation_completed", "info", "the cluster is installed", "TestFinalizing"},
 	{"cluster_installation_failed", "critical", "the installation failed, with the reason of a host", "TestEventsOfTrouble"},
@@ -203,6 +204,8 @@ func TestEventsOfTrouble(t *testing.T) {
 	_, err := hub.EnsureCluster(t.Context(), service.ClusterSpec{ID: uuid.NewString(), Name: "lost", Masters: 1, Was: wire.ClusterStatusInstalled})
 	g.Expect(err).NotTo(HaveOccurred())
 	expect("cluster_recovered", "store was lost")
+	g.Expect(hub.Resumed(t.Context(), "/dev/sda")).To(Succeed())
+	expect("cluster_hub_resumed", "the copy of the hub's state on /dev/sda")
 	lost := store.HostKey{InfraEnvID: env, HostID: uuid.NewString()}
 	g.Expect(hub.RecoverHost(t.Context(), lost, service.LostHost{Known: wire.Host{Status: wire.HostStatusInstalled}, Since: time.Now().Add(-time.Hour)})).To(BeTrue())
 	expect("host_recovered", "store was lost")

@@ -59,6 +59,47 @@ func TestNodeZeroIsInstalledLast(t *testing.T) {
 	})
 }
 
+// TestHostsOfNodeZerosHubThatStartAgain: one that writes its disk is installed from the start,
+// until that has begun too often; one that has left for its disk is not. Node zero is, too,
+// once its hub goes on from the copy of its state.
+func TestHostsOfNodeZerosHubThatStartAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := edge(t, thirdMAC, 3, 0)
+		for _, h := range all {
+			w.comesTo(h, wire.HostStatusInstalling)
+		}
+		copied := func() service.CopyWish {
+			wish, _, err := w.Copy(w.ctx)
+			w.Expect(err).NotTo(HaveOccurred())
+			return wish
+		}
+		w.Expect(copied()).To(Equal(service.LeaveCopy))
+		w.reaches(hostA, wire.HostStageInstalling, wire.HostStageWritingImageToDisk, wire.HostStageRebooting)
+		w.Expect(copied()).To(Equal(service.KeepCopy), "one has left")
+		for range 4 {
+			w.reaches(hostB, wire.HostStageInstalling, wire.HostStageWritingImageToDisk)
+			w.register(hostB)
+			w.is(hostB, wire.HostStatusInstalling, "begins anew")
+			w.Expect(w.poll(hostB)).To(ContainElement(wire.StepTypeInstall))
+		}
+
+		w.Expect(w.Resumed(w.ctx, "/dev/sda")).To(Succeed())
+		w.Expect(copied()).To(Equal(service.LeaveCopy), "its disk's name is of before")
+		w.register(hostC)
+		w.is(hostC, wire.HostStatusInstalling, "1 other hosts still need the hub: node-2")
+		w.Expect(copied()).To(Equal(service.KeepCopy))
+		w.reaches(hostB, wire.HostStageInstalling, wire.HostStageWritingImageToDisk, wire.HostStageRebooting)
+		w.reaches(hostC, wire.HostStageInstalling, wire.HostStageWritingImageToDisk)
+		w.Expect(copied()).To(Equal(service.LeaveCopy), "the disk is written")
+		w.register(hostC)
+		w.Expect(w.poll(hostC)).To(ContainElement(wire.StepTypeInstall))
+		w.reaches(hostC, wire.HostStageInstalling, wire.HostStageWritingImageToDisk, wire.HostStageRebooting)
+		w.Expect(copied()).To(Equal(service.DropCopy))
+		w.register(hostC)
+		w.is(hostC, wire.HostStatusInstallingPendingUserAction, "boot order")
+	})
+}
+
 // TestNodeZeroAlone is a single node: it waits for nobody.
 func TestNodeZeroAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,19 +1,18 @@
 package settle
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/wire"
 )
-
-// underWay are the statuses of a cluster in which its hosts are being installed.
-var underWay = []string{wire.ClusterStatusInstalling, wire.ClusterStatusInstallingPendingUserAction, wire.ClusterStatusFinalizing}
 
 // shown is how many hosts are named that are waited for.
 const shown = 5
@@ -22,7 +21,7 @@ const shown = 5
 // cluster need the hub no more, and says until then which it waits for. A cluster with a
 // release has a bootstrap host, whose agent waits by itself: nothing is done there.
 func (w *Work) orderNodeZero(c *store.Cluster) error {
-	if w.NodeZero.MAC == "" || !slices.Contains(underWay, c.API.Status) {
+	if w.NodeZero.MAC == "" || !slices.Contains(judge.UnderWay, c.API.Status) {
 		return nil
 	}
 	hosts, err := w.HostsOf(c.API.ID)
@@ -79,4 +78,41 @@ func (w *Work) lackNodeZero(hosts []*store.Host) []sources.Lack {
 		}}
 	}
 	return nil
+}
+
+// Resumed notes that the hub goes on from a copy of its state, since the host that it runs on
+// has started anew: that host is not late with its installation, and its agent registers again.
+func (u *Units) Resumed(ctx context.Context, from string) error {
+	return u.Update(ctx, func(w *Work) error {
+		clusters, err := w.Reader.Clusters(store.ClusterFilter{})
+		if err != nil {
+			return err
+		}
+		for _, c := range clusters {
+			if err := w.resumed(c.API.ID, from); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (w *Work) resumed(clusterID, from string) error {
+	c, err := w.Cluster(clusterID)
+	if err != nil {
+		return err
+	}
+	hosts, err := w.HostsOf(clusterID)
+	if err != nil {
+		return err
+	}
+	for _, h := range hosts {
+		if !w.NodeZero.Is(h) || !slices.Contains(hostmachine.Installing, h.API.Status) || judge.PastReboot(h.Stage()) {
+			continue
+		}
+		h.Restarted, h.API.StatusUpdatedAt = true, w.At()
+		w.Touch(h, store.ChangedStatus)
+	}
+	return w.ClusterEvent(c, "cluster_hub_resumed", wire.EventSeverityWarning,
+		"the host of the hub was started anew; the installation goes on from the copy of the hub's state on "+from, unit.Props{"disk": from})
 }

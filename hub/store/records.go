@@ -86,6 +86,9 @@ type Host struct {
 	// Last tells that the host is not asked to begin its installation yet: the hub runs on
 	// it, and the other hosts of its cluster still need the hub.
 	Last bool
+	// Restarted tells that the hub knows by itself that the host has started anew, and that its
+	// agent has not registered since: the hub runs on it.
+	Restarted bool `json:",omitempty"`
 	// Attempts counts the installations that were started.
 	Attempts int
 	// CutOff is when the installation began that a restart of the machine has cut

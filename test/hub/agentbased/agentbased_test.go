@@ -126,8 +126,14 @@ func (s *site) waitFor() *process {
 // zero is node zero's host.
 func (s *site) zero() wire.Host {
 	s.Helper()
+	return s.hostOf(0)
+}
+
+// hostOf is a host as the hub has it.
+func (s *site) hostOf(n int) wire.Host {
+	s.Helper()
 	all := s.cluster().Hosts
-	i := slices.IndexFunc(all, func(h wire.Host) bool { return cardOf(h) == mac(0) })
+	i := slices.IndexFunc(all, func(h wire.Host) bool { return cardOf(h) == mac(n) })
 	s.Expect(i).To(BeNumerically(">=", 0), s.story)
 	return all[i]
 }

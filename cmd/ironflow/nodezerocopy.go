@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/ironflow/ironflow/agent/agentbased/places"
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/hub/backup"
+	"github.com/ironflow/ironflow/hub/diskcopy"
+	"github.com/ironflow/ironflow/hub/seal"
+	"github.com/ironflow/ironflow/hub/service"
+)
+
+// stateCopy keeps the copy of the hub's state on the disk of the host that it runs on, and
+// puts it back where the host was started anew. The zero value keeps none.
+type stateCopy struct {
+	place  diskcopy.Place
+	host   hostfile.Dir
+	backup backup.Options
+	hub    *service.Hub
+	log    *slog.Logger
+	// disk has the copy; nil before there is one.
+	disk *diskcopy.Disk
+	// dropped tells that there is no copy on the disk.
+	dropped bool
+	// flush are those who wait until all that is stored by now is in the copy; ended is closed
+	// when nobody keeps it any more.
+	flush chan chan struct{}
+	ended chan struct{}
+	// told is the trouble that was told last.
+	told string
+}
+
+// newStateCopy makes it for the installation of the settings. Who boots the same image has the
+// token of its users, so that opens the copy; without tokens there is none.
+func newStateCopy(s *settings, log *slog.Logger) (*stateCopy, error) {
+	c := &stateCopy{host: hostfile.FromEnv(), backup: s.backup(), log: log, flush: make(chan chan struct{}), ended: make(chan struct{})}
+	secret := os.Getenv(places.UserToken)
+	if secret == "" {
+		log.Warn("no copy of the hub's state is kept on the disk of this host, since there is no token to seal it with: after a loss of power, the installation begins anew", "variable", places.UserToken)
+		return c, nil
+	}
+	infraEnv := s.nodeZero.Host.InfraEnvID
+	keys, err := seal.New([]byte("copy of " + infraEnv + " " + secret))
+	c.place = diskcopy.Place{Name: infraEnv, Keys: keys}
+	return c, err
+}
+
+// restore puts the copy back into an empty data folder, and says from which disk; empty for none.
+func (c *stateCopy) restore(ctx context.Context) (string, error) {
+	if c.place.Keys.IsZero() {
+		return "", nil
+	}
+	if _, err := os.Stat(c.backup.Place.SQLite); !errors.Is(err, fs.ErrNotExist) {
+		return "", err // the data folder has outlived whatever happened
+	}
+	disk, state, err := diskcopy.Find(c.host, c.place)
+	if err != nil || disk == nil {
+		return "", err
+	}
+	if _, err := backup.Restore(ctx, c.backup, bytes.NewReader(state)); err != nil {
+		return "", fmt.Errorf("the copy of the hub's state on %s: %w; next: if the installation is to begin anew on all hosts, wipe that disk", disk.Path, err)
+	}
+	c.disk = disk
+	c.log.Warn("this host was started anew; the installation goes on from the copy of the hub's state on its disk", "disk", disk.Path)
+	return disk.Path, nil
+}
+
+// run keeps the copy as the state changes, until ctx ends.
+func (c *stateCopy) run(ctx context.Context) {
+	defer close(c.ended)
+	changed := make(chan struct{}, 1)
+	defer c.hub.Watch(func() {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	})()
+	for {
+		var waiting chan struct{}
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		case waiting = <-c.flush:
+		}
+		if err := c.keep(ctx); err != nil && ctx.Err() == nil && c.told != err.Error() {
+			c.told = err.Error()
+			c.log.Error("the copy of the hub's state on the disk of this host is not up to date: after a loss of power, the installation may have to begin anew", "error", err)
+		}
+		if waiting != nil {
+			close(waiting)
+		}
+	}
+}
+
+// keep does what is to become of the copy now.
+func (c *stateCopy) keep(ctx context.Context) error {
+	wish, path, err := c.hub.Copy(ctx)
+	switch {
+	case err != nil || c.place.Keys.IsZero():
+		return err
+	case wish == service.DropCopy:
+		return c.drop(path)
+	case wish != service.KeepCopy:
+		return nil
+	case c.disk == nil && path == "":
+		return errors.New("the installation disk of this host is not known")
+	}
+	if err := c.on(path); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	c.dropped = false
+	var state bytes.Buffer
+	if _, err := backup.Write(ctx, c.backup, time.Now(), &state); err != nil {
+		return err
+	}
+	if err := c.disk.Write(state.Bytes()); err != nil {
+		return fmt.Errorf("%s: %w", c.disk.Path, err)
+	}
+	c.told = ""
+	return nil
+}
+
+// on chooses the disk, unless one has a copy already, with what an earlier process has left there.
+func (c *stateCopy) on(path string) error {
+	if c.disk != nil {
+		return nil
+	}
+	disk := diskcopy.On(c.host, path, c.place)
+	if err := disk.Look(); err != nil {
+		return err
+	}
+	c.disk = disk
+	return nil
+}
+
+// drop takes the copy away, once. A disk that cannot be read has none.
+func (c *stateCopy) drop(path string) error {
+	if c.dropped || c.disk == nil && path == "" {
+		return nil
+	}
+	if c.on(path) == nil && c.disk.Generation > 0 {
+		if err := c.disk.Erase(); err != nil {
+			return fmt.Errorf("%s: %w", c.disk.Path, err)
+		}
+	}
+	c.disk, c.dropped = nil, true
+	return nil
+}
+
+// current waits until the copy has all that is stored by now.
+func (c *stateCopy) current(ctx context.Context) {
+	done := make(chan struct{})
+	select {
+	case c.flush <- done:
+	case <-ctx.Done():
+		return
+	case <-c.ended:
+		return
+	}
+	select {
+	case <-done:
+	case <-ctx.Done():
+	case <-c.ended:
+	}
+}
+
+// before has an agent that tells how far its host is get its answer once the copy has it: it
+// tells that once, and then its host leaves.
+func (c *stateCopy) before(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/progress") {
+			w = &heldAnswer{ResponseWriter: w, wait: func() { c.current(r.Context()) }}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// heldAnswer waits before an answer begins.
+type heldAnswer struct {
+	http.ResponseWriter
+	wait func()
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (h *heldAnswer) WriteHeader(code int) {
+	h.hold()
+	h.ResponseWriter.WriteHeader(code)
+}
+
+// Write implements http.ResponseWriter.
+func (h *heldAnswer) Write(text []byte) (int, error) {
+	h.hold()
+	return h.ResponseWriter.Write(text)
+}
+
+// Unwrap is for http.ResponseController.
+func (h *heldAnswer) Unwrap() http.ResponseWriter { return h.ResponseWriter }
+
+func (h *heldAnswer) hold() {
+	if h.wait != nil {
+		h.wait()
+		h.wait = nil
+	}
+}
