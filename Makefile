@@ -166,9 +166,9 @@ NODE_PROGRAMS := $(if $(FLOW),$(if $(findstring Kubernetes,$(FLOW))$(findstring 
 # The flow of TestInstalled is the first part of one of TestFlows. The flows take most of the time, and wait in much of it:
 # what tests the machine alone runs beside them.
 .PHONY: test-machine
-test-machine: need-root coreos-installer lab-programs machine-programs $(NODE_PROGRAMS) $(BIN)/gotestsum ## Whole machines in QEMU, their network and the flows on them (needs root, cargo): FLOW=TestInstalled|TestKubernetes|TestFlows/disk/power_cut|TestMultipathDisk|...
+test-machine: need-root coreos-installer lab-programs machine-programs $(NODE_PROGRAMS) $(BIN)/gotestsum ## Whole machines in QEMU, their network and the flows on them (needs root, cargo): FLOW=TestInstalled|TestKubernetes|TestAgentBasedKubernetes|TestFlows/disk/power_cut|TestMultipathDisk|...
 	@$(BIN)/ironflow-lab prepare
-	@IRONFLOW_BIN=$(BIN) $(BIN)/gotestsum --format testname -- -p 2 -vet=off -timeout $(if $(FLOW),300m,180m) -tags machine $(if $(FLOW),-run '$(FLOW)' ./test/vm/flows ./test/vm/install,-skip '^TestInstalled$$' ./test/vm/...)
+	@IRONFLOW_BIN=$(BIN) $(BIN)/gotestsum --format testname -- -p 2 -vet=off -timeout 300m -tags machine $(if $(FLOW),-run '$(FLOW)' ./test/vm/flows ./test/vm/install ./test/vm/edge,-skip '^TestInstalled$$' ./test/vm/...)
 
 .PHONY: test-ipa
 test-ipa: ## The IPA plugin with the real ironic-python-agent (Python; part of test-e2e and test-smoke)

@@ -74,13 +74,13 @@ func (w *World) inside(ctx context.Context, name string, site *node.Site) (strin
 	return string(out), err
 }
 
-// ForNode has the installed system say that it runs, and grow its root file system. It does
-// not wait for the units that make it a node, as the target of all units does: on an emulated
-// processor, fetching their programs takes longer than the installation.
+// ForNode has the installed system say that it runs. It does not wait for the units that make
+// it a node, as the target of all units does: on an emulated processor, fetching their programs
+// takes longer than the installation.
 func ForNode(word string) func(*metal3v1.BareMetalHost) {
 	return func(h *metal3v1.BareMetalHost) {
 		h.Annotations[names.BMACIgnitionOverrides] = ignitionOf(map[string]string{
-			"say-installed.service": strings.Replace(fmt.Sprintf(installedUnit, word), "After=multi-user.target\n", "", 1), "grow.service": node.Grow,
+			"say-installed.service": strings.Replace(fmt.Sprintf(installedUnit, word), "After=multi-user.target\n", "", 1),
 		})
 	}
 }

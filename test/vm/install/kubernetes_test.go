@@ -64,7 +64,7 @@ func TestNodeOfTheSource(t *testing.T) {
 	t.Cleanup(func() { g.Expect(site.Close(context.Background())).To(Succeed()) })
 	made, err := kubernetes.Source{}.Make(t.Context(), ofOneHost(site))
 	g.Expect(err).NotTo(HaveOccurred())
-	config, err := ignition.Finish(made.Hosts[nodeID], "alone", grown())
+	config, err := ignition.Finish(made.Hosts[nodeID], "alone", "")
 	g.Expect(err).NotTo(HaveOccurred())
 
 	s := newStand(t, network.Address.String(), func(c *vm.Config) {
@@ -102,14 +102,6 @@ func ofOneHost(site *kubenode.Site) *sources.Order {
 		}},
 		Manifests: []sources.Manifest{{Folder: "manifests", Name: "hello.yaml", Content: []byte(site.Manifest())}},
 	}
-}
-
-// grown is a user's override of the Ignition.
-func grown() string {
-	return encoded(map[string]any{
-		"ignition": map[string]any{"version": "3.2.0"},
-		"systemd":  map[string]any{"units": []any{map[string]any{"name": "grow.service", "enabled": true, "contents": kubenode.Grow}}},
-	})
 }
 
 // Where the boot file system of the installed system lies on its disk, as

@@ -9,8 +9,7 @@
 // the units that it has for dracut. It is built and packaged by others, which
 // makes it a better judge of our configs than one that we would build. What is
 // not as on CoreOS: there is no OSTree, no SELinux and no Secure Boot, the file
-// systems are ext4, the root file system does not grow, and a config with remote
-// parts cannot be fetched.
+// systems are ext4, and a config with remote parts cannot be fetched.
 package medium
 
 import (

@@ -29,9 +29,9 @@ const bridge = `{
 }
 `
 
-// containerdConfig has crun run containers, in cgroups that systemd makes. %q is pause's
-// image: containerd starts no pod without one, and knows only a registry that machines of
-// a lab do not reach.
+// containerdConfig has runc run containers, in cgroups that systemd makes: Debian's crun takes
+// no container of containerd 2 ("unknown version specified"). %q is pause's image: containerd
+// starts no pod without one, and knows only a registry that machines of a lab do not reach.
 const containerdConfig = `version = 3
 
 [plugins.'io.containerd.cri.v1.images'.pinned_images]
@@ -45,13 +45,13 @@ const containerdConfig = `version = 3
   conf_dir = '/etc/cni/net.d'
 
 [plugins.'io.containerd.cri.v1.runtime'.containerd]
-  default_runtime_name = 'crun'
+  default_runtime_name = 'runc'
 
-[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.crun]
+[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]
   runtime_type = 'io.containerd.runc.v2'
 
-[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.crun.options]
-  BinaryName = '/usr/bin/crun'
+[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc.options]
+  BinaryName = '/usr/sbin/runc'
   SystemdCgroup = true
 `
 

@@ -4,7 +4,7 @@
 // images of the control plane, its addons and ironflow-cluster.
 //
 // Everything is the real program of its name: kubelet, kubeadm, etcd, the control plane,
-// kube-proxy with Debian's iptables, CoreDNS, containerd and the CNI plugins; crun is the
+// kube-proxy with Debian's iptables, CoreDNS, containerd and the CNI plugins; runc is the
 // installed system's. [Build] makes the programs, [Start] a site that serves them.
 package node
 
