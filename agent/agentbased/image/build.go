@@ -152,6 +152,9 @@ func (p *Plan) access(id Identity) ([]artifact, error) {
 	for _, name := range slices.Sorted(maps.Keys(id.tls)) {
 		all = append(all, bytesOf(tlsFolder+"/"+name, true, id.tls[name]))
 	}
+	if id.password != "" {
+		all = append(all, bytesOf(Password, true, []byte(id.password)))
+	}
 	if len(id.kubeconfig) > 0 {
 		all = append(all, bytesOf(Kubeconfig, true, id.kubeconfig))
 	}

@@ -102,6 +102,11 @@ func (p *Plan) certify(id Identity, kubernetes Authorities, out string, now time
 			return id, err
 		}
 	}
+	if !a.kubernetes && files[passwordHash] == nil {
+		if id.password, files[passwordHash], err = newPassword(); err != nil {
+			return id, err
+		}
+	}
 	id.tls = files
 	id.kubeconfig, err = makes.Kubeconfig(files, p.Set.ClusterDeployment.Spec.ClusterName, "https://"+a.server, now)
 	if err != nil {

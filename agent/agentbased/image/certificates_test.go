@@ -12,6 +12,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"golang.org/x/crypto/bcrypt"
 	"sigs.k8s.io/yaml"
 
 	"github.com/ironflow/ironflow/agent/agentbased/configimage"
@@ -104,7 +105,11 @@ func TestTheKubeconfigIsThereBeforeTheCluster(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	certificates, settings := onTheHost(t, p, id)
 	g.Expect(settings).To(HaveKeyWithValue("EPHEMERAL_INSTALLER_CLUSTER_TLS_CERTS_OVERRIDE_DIR", "/opt/agent/tls"))
-	g.Expect(certificates).To(HaveLen(8))
+	g.Expect(certificates).To(HaveLen(9))
+	password, err := os.ReadFile(filepath.Join(dir, image.Password))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(password)).To(MatchRegexp(`^([a-z2-9]{5}-){3}[a-z2-9]{5}$`))
+	g.Expect(bcrypt.CompareHashAndPassword(certificates["kubeadmin-password.hash"], password)).To(Succeed(), "the installer makes the administrator's access by it")
 	k := kubeconfig(t, dir)
 	g.Expect(k.server).To(Equal("https://api.edge.lab.example:6443"))
 	g.Expect(k.client.Leaf.Subject.String()).To(Equal("CN=system:admin,O=system:masters"))
@@ -124,8 +129,13 @@ func TestTheKubeconfigIsThereBeforeTheCluster(t *testing.T) {
 	contents, err := configimage.Read(bytes.NewReader(raw))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(contents.Files).To(ContainElement(HaveField("Path", "/opt/agent/tls/kube-apiserver-lb-signer.key")), "an appliance gets them with its settings")
+	g.Expect(contents.Files).To(ContainElement(And(HaveField("Path", places.PasswordHash), HaveField("Data", certificates["kubeadmin-password.hash"]))), "and the hash for its user core")
+	for _, f := range contents.Files {
+		g.Expect(bytes.Contains(f.Data, password)).To(BeFalse(), "%s: no host has the password", f.Path)
+	}
 
 	g.Expect(bytes.Equal(build(), first)).To(BeTrue(), "they are kept")
+	g.Expect(os.ReadFile(filepath.Join(dir, image.Password))).To(Equal(password))
 	info, err := os.Stat(filepath.Join(dir, "auth/tls/admin-kubeconfig-signer.key"))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o600)))

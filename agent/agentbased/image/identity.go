@@ -19,6 +19,9 @@ type Identity struct {
 	// tls are the cluster's certificates by their names below the host's folder of them; none
 	// where the hub makes its own.
 	tls map[string][]byte
+	// password is the administrator's of a release's cluster, when it has just been made; tls has
+	// its hash.
+	password string
 	// kubeconfig is issued by them.
 	kubeconfig []byte
 	// ends is when the tokens end; zero for never.

@@ -29,3 +29,15 @@ func TestCertificatesThatAreHandedIn(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(len(s.program.Runs())).To(BeNumerically(">", before), "the kubeconfig would not fit")
 }
+
+// TestAPasswordThatIsHandedIn as its hash: the program does not know it, so neither does the hub.
+func TestAPasswordThatIsHandedIn(t *testing.T) {
+	g := NewWithT(t)
+	s := newScene(t, func(o *openshiftinstall.Options) {
+		o.Certificates = map[string][]byte{"kubeadmin-password.hash": []byte("$2a$10$hash\n")}
+	})
+	made, err := s.Make(t.Context(), three())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(s.program.HandedIn()).To(Equal([]string{"kubeadmin-password.hash $2a$10$hash"}))
+	g.Expect(made.Credentials).To(HaveKeyWithValue("kubeadmin-password", BeEmpty()))
+}
