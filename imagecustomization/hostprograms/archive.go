@@ -41,6 +41,13 @@ var names = []string{path.Base(hostfile.AgentBinary), path.Base(hostfile.StepBin
 // and what the hosts run beside the agent.
 func AgentBased() []string { return []string{"ironflow", "ironflow-agent-based"} }
 
+// Installer is the program openshift-install, for images whose hub makes the Ignition of a
+// release by it.
+const Installer = "openshift-install"
+
+// InstallerPath is where the live system has it.
+const InstallerPath = "/usr/local/bin/" + Installer
+
 // archive packs the programs' contents, in the order of their names. The same programs
 // give the same bytes, padded to [embedarea.Alignment].
 func archive(names []string, programs [][]byte) ([]byte, error) {

@@ -89,6 +89,20 @@ func (a *Archives) ForArch(arch string) []overlay.Source {
 	return []overlay.Source{a.byArch[media.NormalArch(arch)]}
 }
 
+// OpenInstaller makes the archive of the program openshift-install alone, which follows those of
+// [Open] in an image. It lies in the folder cache.
+func OpenInstaller(program, cache string) (overlay.Source, error) {
+	content, err := os.ReadFile(program)
+	if err != nil {
+		return nil, fmt.Errorf("host programs: %w", err)
+	}
+	f, err := keep(Installer, []string{Installer}, [][]byte{content}, cache)
+	if err != nil {
+		return nil, fmt.Errorf("archive of %s: %w", program, err)
+	}
+	return f, nil
+}
+
 func (a *Archives) add(arch, dir, cache string) error {
 	programs, err := read(dir, a.names)
 	if err != nil || programs == nil {

@@ -124,11 +124,13 @@ func TestFurtherProgramsRideWhereTheyAreWanted(t *testing.T) {
 	from, root, run := t.TempDir(), t.TempDir(), t.TempDir()
 	programs(t, from, "own")
 	further(from)
+	g.Expect(os.WriteFile(filepath.Join(from, hostprograms.Installer), []byte("of a release"), 0o755)).To(Succeed())
 	out, err := exec.CommandContext(t.Context(), "sh", "initrd/hand-on.sh", from, root, run).CombinedOutput()
 	g.Expect(err).NotTo(HaveOccurred(), string(out))
 	for _, name := range hostprograms.AgentBased() {
 		g.Expect(os.ReadFile(filepath.Join(root, "usr/local/bin", name))).To(BeEquivalentTo("own " + name))
 	}
+	g.Expect(os.ReadFile(filepath.Join(root, hostprograms.InstallerPath))).To(BeEquivalentTo("of a release"))
 	g.Expect(os.ReadFile(filepath.Join(run, "tmpfiles.d/ironflow-programs.conf"))).To(ContainSubstring("z /usr/local/bin/ironflow 0755 root root -\n"))
 }
 

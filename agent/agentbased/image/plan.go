@@ -55,6 +55,8 @@ type Options struct {
 	// TokenLifetime is how long the tokens of hosts that join a running cluster are good; zero
 	// for [DefaultLifetime].
 	TokenLifetime time.Duration
+	// Installer tells that the program openshift-install is packed into the image.
+	Installer bool
 	// Arch is the base image's architecture, and Live what is known of its live system; an
 	// empty architecture is any.
 	Arch string

@@ -189,6 +189,7 @@ func (r *reading) beside() {
 		}
 	}
 	r.plan.hub = values
+	r.packed()
 }
 
 // text reads a file that need not be there.

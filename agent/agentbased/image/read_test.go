@@ -173,7 +173,7 @@ func TestHostsThatContradictEachOther(t *testing.T) {
 		},
 		"a release whose program is nowhere": {
 			"configs", "hub.env", "IRONFLOW_HUB_OPENSHIFT_INSTALL=/usr/local/bin/openshift-install", "",
-			"hub.env: does not set IRONFLOW_HUB_OPENSHIFT_INSTALL: write the path that the program openshift-install has in the live system",
+			"hub.env: does not set IRONFLOW_HUB_OPENSHIFT_INSTALL: pack the program openshift-install into the image by --openshift-install, or write the path that it has in the live system",
 		},
 		"nobody inside a release": {
 			"configs", "hub.env", "IRONFLOW_HUB_CLUSTER_IMAGE=registry.example/ironflow/ironflow-cluster:v1", "",

@@ -14,8 +14,8 @@ if [ -L "$local" ]; then
     esac
 fi
 mkdir -p "$local/bin" "$run/tmpfiles.d"
-for program in ironflow-agent ironflow-step ironflow ironflow-agent-based; do
-    [ -e "$programs/$program" ] || continue # the last two are in images of clusters that install themselves
+for program in ironflow-agent ironflow-step ironflow ironflow-agent-based openshift-install; do
+    [ -e "$programs/$program" ] || continue # the last three are in images of clusters that install themselves
     if [ ! -e "$local/bin/$program" ]; then
         cp "$programs/$program" "$local/bin/.$program"
         chmod 0755 "$local/bin/.$program"

@@ -26,6 +26,7 @@ import (
 // settings are the flags of create.
 type settings struct {
 	dir, out, base, arch, programs string
+	installer                      string
 	workflow, format               string
 	release, rendezvous, artifacts string
 	lifetime                       time.Duration
@@ -56,6 +57,7 @@ func New(kubernetes image.Authorities) *cobra.Command {
 	flags.StringVar(&s.base, "base-image", "", "live ISO of CoreOS, or a folder of them; not for a config image")
 	flags.StringVar(&s.arch, "arch", "", "architecture of the hosts, where the base images are of several")
 	flags.StringVar(&s.programs, "host-programs", "", "folder with ironflow, ironflow-agent, ironflow-agent-based and ironflow-step for the hosts, below folders such as aarch64 for other architectures; empty for the folder of this program")
+	flags.StringVar(&s.installer, "openshift-install", "", "program openshift-install of the release, which is packed into the image; the hub makes the Ignition of the installed hosts by it")
 	flags.StringVar(&s.workflow, "workflow", string(units.Automated), "automated, appliance for a factory image whose settings come with a config image, or addnodes for hosts that join a running cluster")
 	flags.StringVar(&s.format, "format", "", "iso, minimal-iso, pxe-files or config-image; empty for what the input asks for")
 	flags.StringVar(&s.release, "release-image", "", "release to install, where no manifest names it")
@@ -82,8 +84,9 @@ func (s *settings) run(ctx context.Context, stdout, stderr io.Writer) error {
 	o := image.Options{
 		Dir: dir, Workflow: units.Workflow(s.workflow), Format: image.Format(s.format),
 		ReleaseImage: s.release, RendezvousIP: s.rendezvous, BootArtifactsURL: s.artifacts, TokenLifetime: s.lifetime, Lenient: s.lenient,
-		Live: network.Live{Nmstatectl: true},
+		Live: network.Live{Nmstatectl: true}, Installer: s.installer != "",
 	}
+	s.checkInstaller(&o)
 	medium := s.medium(ctx, &o)
 	programs := s.hostPrograms(&o, medium)
 	plan, warnings, err := image.Read(o)
@@ -161,6 +164,22 @@ func (s *settings) hostPrograms(o *image.Options, m *media.Medium) string {
 	return dir
 }
 
+// maxInstaller bounds the program openshift-install: what a host keeps in memory.
+const maxInstaller = 2 << 30
+
+// checkInstaller wants a program that can be packed.
+func (s *settings) checkInstaller(o *image.Options) {
+	if s.installer == "" {
+		return
+	}
+	switch info, err := os.Stat(s.installer); {
+	case err != nil:
+		problem(o, "--openshift-install", "cannot be used: %v", err)
+	case !info.Mode().IsRegular() || info.Size() == 0 || info.Size() > maxInstaller:
+		problem(o, "--openshift-install", "is no file of a program: %s is not regular, is empty, or is larger than 2 GiB", s.installer)
+	}
+}
+
 // build writes the image. The programs' archive is needed for as long as that takes.
 func (s *settings) build(ctx context.Context, plan *image.Plan, m *media.Medium, programs string, stdout io.Writer) error {
 	id, err := image.LoadIdentity(plan, s.kubernetes, s.out, time.Now())
@@ -179,6 +198,13 @@ func (s *settings) build(ctx context.Context, plan *image.Plan, m *media.Medium,
 			return err
 		}
 		base = image.Base{Arch: m.Arch, Media: m.Media(), Programs: archives.ForArch(m.Arch)}
+		if s.installer != "" {
+			installer, err := hostprograms.OpenInstaller(s.installer, cache)
+			if err != nil {
+				return err
+			}
+			base.Programs = append(base.Programs, installer)
+		}
 	}
 	made, err := image.Build(ctx, plan, id, base, s.out)
 	if err != nil {

@@ -3,6 +3,7 @@ package command_test
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/ironflow/ironflow/agent/agentbased/image"
 	"github.com/ironflow/ironflow/agent/agentbased/image/command"
+	"github.com/ironflow/ironflow/imagecustomization/embedarea"
+	"github.com/ironflow/ironflow/imagecustomization/iso"
 	"github.com/ironflow/ironflow/test/liveimage"
 	testmedia "github.com/ironflow/ironflow/test/media"
 )
@@ -35,13 +38,13 @@ func input(t *testing.T) (dir string, flags []string) {
 	g := NewWithT(t)
 	dir, parts := t.TempDir(), t.TempDir()
 	g.Expect(os.CopyFS(dir, os.DirFS("../testdata/configs"))).To(Succeed())
-	iso := filepath.Join(parts, "live.iso")
-	g.Expect(testmedia.WriteFile(iso, testmedia.Options{RootfsBytes: 1 << 20})).To(Succeed())
+	live := filepath.Join(parts, "live.iso")
+	g.Expect(testmedia.WriteFile(live, testmedia.Options{RootfsBytes: 1 << 20})).To(Succeed())
 	g.Expect(os.Mkdir(filepath.Join(parts, "x86_64"), 0o755)).To(Succeed())
 	for _, name := range []string{"ironflow", "ironflow-agent", "ironflow-agent-based", "ironflow-step"} {
 		g.Expect(os.WriteFile(filepath.Join(parts, "x86_64", name), []byte(name), 0o755)).To(Succeed())
 	}
-	return dir, []string{"--dir", dir, "--base-image", iso, "--host-programs", parts, "--release-image", "registry.example/ocp:4.19.3-x86_64"}
+	return dir, []string{"--dir", dir, "--base-image", live, "--host-programs", parts, "--release-image", "registry.example/ocp:4.19.3-x86_64"}
 }
 
 func TestAnImageIsMade(t *testing.T) {
@@ -50,11 +53,11 @@ func TestAnImageIsMade(t *testing.T) {
 	out, told, err := create(t, flags...)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(told).To(BeEmpty())
-	iso := filepath.Join(dir, "agent.x86_64.iso")
+	made := filepath.Join(dir, "agent.x86_64.iso")
 	g.Expect(out).To(And(
-		ContainSubstring("master-0  master "), ContainSubstring(iso+" ("), ContainSubstring(", holds secrets)\n"),
+		ContainSubstring("master-0  master "), ContainSubstring(made+" ("), ContainSubstring(", holds secrets)\n"),
 		HaveSuffix("wait-for install-complete --url http://192.0.2.10:8090 --token-file "+filepath.Join(dir, "auth/watcher-token")+" --kubeconfig "+filepath.Join(dir, "auth/kubeconfig")+"\n")))
-	f, err := os.Open(iso)
+	f, err := os.Open(made)
 	g.Expect(err).NotTo(HaveOccurred())
 	defer f.Close()
 	info, err := f.Stat()
@@ -64,16 +67,70 @@ func TestAnImageIsMade(t *testing.T) {
 	d, err := liveimage.Decode(config)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(d.Files).To(ContainElement(HaveField("Path", "/etc/assisted/rendezvous-host.env")))
-	first, err := os.ReadFile(iso)
+	first, err := os.ReadFile(made)
 	g.Expect(err).NotTo(HaveOccurred())
 
-	_, _, err = create(t, append(flags, "--base-image", iso)...)
+	_, _, err = create(t, append(flags, "--base-image", made)...)
 	g.Expect(err).To(MatchError(ContainSubstring("--base-image: is customized already")), "an image is no base image")
 	_, _, err = create(t, flags...)
 	g.Expect(err).NotTo(HaveOccurred())
-	second, err := os.ReadFile(iso)
+	second, err := os.ReadFile(made)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(bytes.Equal(second, first)).To(BeTrue(), "the same input gives the same bytes")
+}
+
+// TestTheProgramOfARelease is packed into the image, and the hub uses it.
+func TestTheProgramOfARelease(t *testing.T) {
+	g := NewWithT(t)
+	dir, flags := input(t)
+	g.Expect(os.WriteFile(filepath.Join(dir, "hub.env"), []byte("IRONFLOW_HUB_CLUSTER_IMAGE=registry.example/ironflow-cluster:v1\n"), 0o600)).To(Succeed())
+	_, _, err := create(t, flags...)
+	g.Expect(err).To(MatchError(ContainSubstring("or pack the program openshift-install into the image by --openshift-install")))
+	program := filepath.Join(t.TempDir(), "openshift-install-4.19")
+	_, _, err = create(t, append(flags, "--openshift-install", program)...)
+	g.Expect(err).To(MatchError(ContainSubstring("--openshift-install: cannot be used: stat " + program)))
+	g.Expect(os.WriteFile(program, bytes.Repeat([]byte("program of the release "), 1000), 0o755)).To(Succeed())
+	_, _, err = create(t, append(flags, "--openshift-install", program)...)
+	g.Expect(err).NotTo(HaveOccurred())
+
+	f, err := os.Open(filepath.Join(dir, "agent.x86_64.iso"))
+	g.Expect(err).NotTo(HaveOccurred())
+	defer f.Close()
+	info, err := f.Stat()
+	g.Expect(err).NotTo(HaveOccurred())
+	config, err := liveimage.Ignition(f, info.Size())
+	g.Expect(err).NotTo(HaveOccurred())
+	d, err := liveimage.Decode(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	settings := map[string]string{}
+	for _, file := range d.Files {
+		settings[file.Path] = string(file.Data)
+	}
+	g.Expect(settings["/usr/local/share/assisted-service/hub.env"]).To(And(
+		ContainSubstring("IRONFLOW_HUB_IGNITION_SOURCE=\"openshift-install\"\n"), ContainSubstring("IRONFLOW_HUB_OPENSHIFT_INSTALL=\"/usr/local/bin/openshift-install\"\n")))
+	layout, err := iso.Parse(f, info.Size())
+	g.Expect(err).NotTo(HaveOccurred())
+	packed := ""
+	for member, err := range embedarea.Members(io.NewSectionReader(f, layout.Ignition.Offset, layout.Ignition.Length)) {
+		g.Expect(err).NotTo(HaveOccurred())
+		if member.Name == "usr/lib/ironflow/openshift-install" {
+			packed = string(member.Data)
+		}
+	}
+	g.Expect(packed).To(HavePrefix("program of the release "))
+
+	for _, tc := range []struct {
+		flags     []string
+		env, want string
+	}{
+		{[]string{"--format", "config-image", "--base-image", ""}, "", "--openshift-install: is given, and a config image has no programs: pack it into the appliance's image (--workflow appliance)"},
+		{nil, "IRONFLOW_HUB_OPENSHIFT_INSTALL=/usr/bin/openshift-install\n", "hub.env: sets IRONFLOW_HUB_OPENSHIFT_INSTALL, and --openshift-install packs that program into the image: leave one of them away"},
+		{nil, "IRONFLOW_HUB_IGNITION_SOURCE=files\n", "hub.env: sets IRONFLOW_HUB_IGNITION_SOURCE=files, which has no use for the program of --openshift-install"},
+	} {
+		g.Expect(os.WriteFile(filepath.Join(dir, "hub.env"), []byte(tc.env), 0o600)).To(Succeed())
+		_, _, err = create(t, append(append(flags, "--openshift-install", program), tc.flags...)...)
+		g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
+	}
 }
 
 func TestADryRunWritesNothing(t *testing.T) {
