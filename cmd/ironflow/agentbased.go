@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ironflow/ironflow/agent/agentbased/places"
+	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/hub/diskcopy/keep"
 )
 
 // newAgentBasedCommand is the hub of an installation without a hub outside: one process
@@ -37,13 +41,15 @@ func runAgentBased(ctx context.Context, s configuration) error {
 	log := newSlog(s.Monitoring.LogLevel)
 	log.Info("ironflow hub agent-based", "version", version.Release(), "url", s.Hub.PublishURL, "infra_env", s.nodeZero.Host.InfraEnvID, "mac", s.nodeZero.Host.MAC)
 	p := &program{settings: s}
-	kept, err := newStateCopy(&s, log)
+	kept, err := keep.New(keep.Options{
+		InfraEnvID: s.nodeZero.Host.InfraEnvID, Secret: os.Getenv(places.UserToken), Host: hostfile.FromEnv(), Backup: s.backup(), Log: log,
+	})
 	if err != nil {
 		return err
 	}
 	from := ""
 	err = p.alone(func() error {
-		if from, err = kept.restore(ctx); err != nil {
+		if from, err = kept.Restore(ctx); err != nil {
 			return err
 		}
 		if err := p.settings.makeLocalKey(); err != nil {
@@ -63,13 +69,12 @@ func runAgentBased(ctx context.Context, s configuration) error {
 			return err
 		}
 	}
-	kept.hub = p.hub.core
-	p.hub.around = kept.before
+	p.hub.around = kept.Before
 	ctx, stop := context.WithCancel(ctx)
-	go kept.run(ctx)
+	go kept.Run(ctx, p.hub.core)
 	defer func() {
 		stop()
-		<-kept.ended
+		<-kept.Ended()
 	}()
 	return p.hub.serve(ctx, p.settings.Hub.Address, p.settings.Hub.PlainAddress)
 }

@@ -1,4 +1,7 @@
-package main
+// Package keep has the state of a hub follow to the disk of the host that it runs on, and puts
+// it back where the host was started anew: [Keeper] is between a hub of package service, which
+// says what is to become of the copy, and package diskcopy, which knows how it lies on the disk.
+package keep
 
 import (
 	"bytes"
@@ -12,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/backup"
 	"github.com/ironflow/ironflow/hub/diskcopy"
@@ -20,13 +22,30 @@ import (
 	"github.com/ironflow/ironflow/hub/service"
 )
 
-// stateCopy keeps the copy of the hub's state on the disk of the host that it runs on, and
-// puts it back where the host was started anew. The zero value keeps none.
-type stateCopy struct {
+// Options say whose state is kept, and where it is.
+type Options struct {
+	// InfraEnvID is of the installation, Secret is what all of its images have; without one,
+	// no copy is kept.
+	InfraEnvID, Secret string
+	Host               hostfile.Dir
+	Backup             backup.Options
+	Log                *slog.Logger
+}
+
+// Hub is what is asked of the hub.
+type Hub interface {
+	// Copy tells what is to become of the copy, and the installation disk of the hub's host.
+	Copy(ctx context.Context) (wish service.CopyWish, disk string, err error)
+	// Watch calls f whenever something was stored.
+	Watch(f func()) (stop func())
+}
+
+// Keeper keeps the copy.
+type Keeper struct {
 	place  diskcopy.Place
 	host   hostfile.Dir
 	backup backup.Options
-	hub    *service.Hub
+	hub    Hub
 	log    *slog.Logger
 	// disk has the copy; nil before there is one.
 	disk *diskcopy.Disk
@@ -40,23 +59,21 @@ type stateCopy struct {
 	told string
 }
 
-// newStateCopy makes it for the installation of the settings. Who boots the same image has the
-// token of its users, so that opens the copy; without tokens there is none.
-func newStateCopy(s *settings, log *slog.Logger) (*stateCopy, error) {
-	c := &stateCopy{host: hostfile.FromEnv(), backup: s.backup(), log: log, flush: make(chan chan struct{}), ended: make(chan struct{})}
-	secret := os.Getenv(places.UserToken)
-	if secret == "" {
-		log.Warn("no copy of the hub's state is kept on the disk of this host, since there is no token to seal it with: after a loss of power, the installation begins anew", "variable", places.UserToken)
+// New makes it for an installation. Who boots the same image has the secret, so that opens the
+// copy.
+func New(o Options) (*Keeper, error) {
+	c := &Keeper{host: o.Host, backup: o.Backup, log: o.Log, flush: make(chan chan struct{}), ended: make(chan struct{})}
+	if o.Secret == "" {
+		o.Log.Warn("no copy of the hub's state is kept on the disk of this host, since there is no token to seal it with: after a loss of power, the installation begins anew")
 		return c, nil
 	}
-	infraEnv := s.nodeZero.Host.InfraEnvID
-	keys, err := seal.New([]byte("copy of " + infraEnv + " " + secret))
-	c.place = diskcopy.Place{Name: infraEnv, Keys: keys}
+	keys, err := seal.New([]byte("copy of " + o.InfraEnvID + " " + o.Secret))
+	c.place = diskcopy.Place{Name: o.InfraEnvID, Keys: keys}
 	return c, err
 }
 
-// restore puts the copy back into an empty data folder, and says from which disk; empty for none.
-func (c *stateCopy) restore(ctx context.Context) (string, error) {
+// Restore puts the copy back into an empty data folder, and says from which disk; empty for none.
+func (c *Keeper) Restore(ctx context.Context) (string, error) {
 	if c.place.Keys.IsZero() {
 		return "", nil
 	}
@@ -75,9 +92,10 @@ func (c *stateCopy) restore(ctx context.Context) (string, error) {
 	return disk.Path, nil
 }
 
-// run keeps the copy as the state changes, until ctx ends.
-func (c *stateCopy) run(ctx context.Context) {
+// Run keeps the copy of the hub's state as that changes, until ctx ends.
+func (c *Keeper) Run(ctx context.Context, hub Hub) {
 	defer close(c.ended)
+	c.hub = hub
 	changed := make(chan struct{}, 1)
 	defer c.hub.Watch(func() {
 		select {
@@ -104,7 +122,7 @@ func (c *stateCopy) run(ctx context.Context) {
 }
 
 // keep does what is to become of the copy now.
-func (c *stateCopy) keep(ctx context.Context) error {
+func (c *Keeper) keep(ctx context.Context) error {
 	wish, path, err := c.hub.Copy(ctx)
 	switch {
 	case err != nil || c.place.Keys.IsZero():
@@ -132,7 +150,7 @@ func (c *stateCopy) keep(ctx context.Context) error {
 }
 
 // on chooses the disk, unless one has a copy already, with what an earlier process has left there.
-func (c *stateCopy) on(path string) error {
+func (c *Keeper) on(path string) error {
 	if c.disk != nil {
 		return nil
 	}
@@ -145,7 +163,7 @@ func (c *stateCopy) on(path string) error {
 }
 
 // drop takes the copy away, once. A disk that cannot be read has none.
-func (c *stateCopy) drop(path string) error {
+func (c *Keeper) drop(path string) error {
 	if c.dropped || c.disk == nil && path == "" {
 		return nil
 	}
@@ -159,7 +177,7 @@ func (c *stateCopy) drop(path string) error {
 }
 
 // current waits until the copy has all that is stored by now.
-func (c *stateCopy) current(ctx context.Context) {
+func (c *Keeper) current(ctx context.Context) {
 	done := make(chan struct{})
 	select {
 	case c.flush <- done:
@@ -175,9 +193,12 @@ func (c *stateCopy) current(ctx context.Context) {
 	}
 }
 
-// before has an agent that tells how far its host is get its answer once the copy has it: it
+// Ended is closed when nobody keeps the copy any more.
+func (c *Keeper) Ended() <-chan struct{} { return c.ended }
+
+// Before has an agent that tells how far its host is get its answer once the copy has it: it
 // tells that once, and then its host leaves.
-func (c *stateCopy) before(next http.Handler) http.Handler {
+func (c *Keeper) Before(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/progress") {
 			w = &heldAnswer{ResponseWriter: w, wait: func() { c.current(r.Context()) }}
