@@ -41,8 +41,16 @@ func newRack(t *testing.T, workflow units.Workflow, input map[string]string, fla
 	return r
 }
 
-// power boots one more machine, with the image's files and programs, and starts no unit.
+// power boots one more machine whose installation is pretended, and starts no unit.
 func (r *rack) power(i int) *systemdtest.Machine {
+	r.Helper()
+	m := r.boots(i)
+	r.pretends(m, i)
+	return m
+}
+
+// boots boots one more machine, with the image's files and programs.
+func (r *rack) boots(i int) *systemdtest.Machine {
 	r.Helper()
 	m := systemdtest.Boot(r.T)
 	for _, f := range r.config.Files {
@@ -56,7 +64,13 @@ func (r *rack) power(i int) *systemdtest.Machine {
 	if i == 0 || r.workflow == units.AddNodes { // no other host runs it
 		systemdtest.Install(r.T, m.Host, shipped(r.T, "ironflow"), units.HubBinary)
 	}
-	// What its firmware says, and what the agent finds: only the installation is pretended.
+	return m
+}
+
+// pretends has a machine's agent pretend to install: what its firmware says, and what the
+// agent finds.
+func (r *rack) pretends(m *systemdtest.Machine, i int) {
+	r.Helper()
 	serial := fmt.Sprintf("SER-%s-%d", r.Name(), i)
 	m.Run(r.T, "mount", "-t", "tmpfs", "firmware", "/sys/class")
 	r.write(m.Host.Root, "/sys/class/dmi/id/board_serial", serial+"\n")
@@ -64,7 +78,6 @@ func (r *rack) power(i int) *systemdtest.Machine {
 	r.write(m.Host.Root, scenarioFile, "")
 	r.Expect(hardware(i, serial, cards).Save(m.Host.Path(scenarioFile))).To(Succeed())
 	r.write(m.Host.Root, hostfile.UnitDir+"/"+hostfile.AgentUnit+".d/10-dry-run.conf", "[Service]\nEnvironment=DRY_ENABLE=true DRY_SCENARIO="+scenarioFile+"\n")
-	return m
 }
 
 const scenarioFile = "/etc/ironflow/scenario.yaml"
