@@ -2,6 +2,7 @@ package infraenvs
 
 import (
 	"context"
+	"errors"
 
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/refusal"
@@ -90,7 +91,7 @@ func (r *Registry) ImageParts(ctx context.Context, infraEnvID string) (ImagePart
 		return ImageParts{}, err
 	}
 	secret, err := r.units.Made().InfraEnvPullSecret(env)
-	return ImageParts{PullSecret: secret, Registries: env.Registries}, err
+	return ImageParts{PullSecret: secret, Registries: env.Registries}, errors.Join(err, env.Kept.Lost())
 }
 
 // shown is the record as it goes out: with its image's address, if there is one.

@@ -121,7 +121,7 @@ func New(o Options) (*Hub, error) {
 		return nil, fmt.Errorf("hub: %w", err)
 	}
 	known := metrics.New(usageOf(o.Files))
-	o.Store = known.Counted(o.Store)
+	o.Store = store.Sealed(known.Counted(o.Store), o.Keys)
 	cache, book := &snapshots.Cache{}, &checkins.Book{}
 	o.Store.Watch(cache.Forget)
 	units := o.units(cache, book)

@@ -37,16 +37,23 @@ var places = map[string]func(t *testing.T) (store.Place, func() (store.Store, er
 	},
 }
 
-// sealing is a hub whose keys are made of the letters; the first one seals.
-func sealing(t *testing.T, s store.Store, letters ...string) *service.Hub {
+// keysOf are made of the letters; the first one seals.
+func keysOf(t *testing.T, letters ...string) seal.Keys {
 	t.Helper()
-	g := NewWithT(t)
 	var secrets [][]byte
 	for _, l := range letters {
 		secrets = append(secrets, bytes.Repeat([]byte(l), 32))
 	}
 	keys, err := seal.New(secrets...)
-	g.Expect(err).NotTo(HaveOccurred())
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	return keys
+}
+
+// sealing is a hub whose keys are made of the letters; the first one seals.
+func sealing(t *testing.T, s store.Store, letters ...string) *service.Hub {
+	t.Helper()
+	g := NewWithT(t)
+	keys := keysOf(t, letters...)
 	files, err := filestore.OpenDirectory(t.TempDir())
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _ = files.Close() })

@@ -94,7 +94,9 @@ func (w *Work) order(c *store.Cluster, hosts []*store.Host) (*order, error) {
 		}
 	}
 	seen := map[string]bool{}
+	o.lackKept(c.Kept)
 	for _, h := range hosts {
+		o.lackKept(h.Kept)
 		one := orderedHost{key: h.Key(), id: h.API.ID, shown: judge.HostName(h), changes: h.API.IgnitionConfigOverrides, encryption: encryptionOf(h, c)}
 		if seen[one.id] { // hosts of two infra-envs
 			one.id = h.API.InfraEnvID + "." + h.API.ID
@@ -116,6 +118,13 @@ func (w *Work) order(c *store.Cluster, hosts []*store.Host) (*order, error) {
 		o.Earlier = &kept.Made
 	}
 	return o, nil
+}
+
+// lackKept says which members of a record cannot be opened: nothing is made without them.
+func (o *order) lackKept(k store.Kept) {
+	if err := k.Lost(); err != nil {
+		o.lacks = append(o.lacks, sources.Lack{What: "what is sealed cannot be read", Next: err.Error()})
+	}
 }
 
 // forImported is the source of a cluster that the hub did not make, and that names none:

@@ -18,10 +18,11 @@ const resealPage = 100
 func (u *Units) Reseal(ctx context.Context) error {
 	plain, err := u.resealClusters(ctx)
 	more, envErr := u.resealInfraEnvs(ctx)
-	if plain || more {
-		envErr = errors.Join(envErr, u.Store.Scrub(ctx))
+	hosts, hostErr := u.resealHosts(ctx)
+	if plain || more || hosts {
+		hostErr = errors.Join(hostErr, u.Store.Scrub(ctx))
 	}
-	return errors.Join(err, envErr)
+	return errors.Join(err, envErr, hostErr)
 }
 
 // resealClusters tells whether there was one whose secrets were plain.
@@ -70,10 +71,11 @@ func (w *Work) reseal(clusterID string) (plain bool, _ error) {
 	for _, f := range again {
 		w.PutFile(f)
 	}
-	if renewed || len(again) > 0 {
+	stale, member := c.Kept.Stale()
+	if renewed || stale || len(again) > 0 {
 		w.TouchCluster(c) // its version vouches for its files
 	}
-	return plain, nil
+	return plain || member, c.Kept.Lost()
 }
 
 // resealInfraEnvs tells whether there was one whose secret was plain.
@@ -90,8 +92,12 @@ func (u *Units) resealInfraEnvs(ctx context.Context) (plain bool, _ error) {
 			return plain, errors.Join(append(problems, err)...)
 		}
 		for _, e := range found {
-			filter.After, plain = e.API.ID, plain || e.PullSecret.Plain()
-			if u.Keys.Fresh(e.PullSecret) {
+			stale, member := e.Kept.Stale()
+			filter.After, plain = e.API.ID, plain || member || e.PullSecret.Plain()
+			if err := e.Kept.Lost(); err != nil {
+				problems = append(problems, fmt.Errorf("infra-env %s: %w", e.API.Name, err))
+			}
+			if !stale && u.Keys.Fresh(e.PullSecret) {
 				continue
 			}
 			err := u.Update(ctx, func(w *Work) error { return w.resealInfraEnv(e.API.ID) })
@@ -105,13 +111,54 @@ func (u *Units) resealInfraEnvs(ctx context.Context) (plain bool, _ error) {
 	}
 }
 
+// resealHosts tells whether there was one with members that were plain.
+func (u *Units) resealHosts(ctx context.Context) (plain bool, _ error) {
+	var problems []error
+	filter := store.HostFilter{Limit: resealPage}
+	for {
+		var found []*store.Host
+		err := u.Store.View(ctx, func(r *store.Reader) (err error) {
+			found, err = r.Hosts(filter)
+			return err
+		})
+		if err != nil {
+			return plain, errors.Join(append(problems, err)...)
+		}
+		for _, h := range found {
+			stale, member := h.Kept.Stale()
+			filter.After, plain = h.Key(), plain || member
+			err := h.Kept.Lost()
+			if stale {
+				err = errors.Join(err, u.Update(ctx, func(w *Work) error { return w.resealHost(h.Key()) }))
+			}
+			if err != nil && !refusal.IsNotFound(err) {
+				problems = append(problems, fmt.Errorf("host %s: %w", h.API.ID, err))
+			}
+		}
+		if len(found) < resealPage || ctx.Err() != nil {
+			return plain, errors.Join(problems...)
+		}
+	}
+}
+
+func (w *Work) resealHost(key store.HostKey) error {
+	host, err := w.Host(key)
+	if err != nil {
+		return err
+	}
+	if stale, _ := host.Kept.Stale(); stale {
+		w.Touch(host, store.ChangedHost)
+	}
+	return nil
+}
+
 func (w *Work) resealInfraEnv(id string) error {
 	env, err := w.Env(id)
 	if err != nil {
 		return err
 	}
 	done, err := w.units.Made().RenewInfraEnvPullSecret(env)
-	if done {
+	if stale, _ := env.Kept.Stale(); done || stale {
 		w.PutEnv(env)
 	}
 	return err

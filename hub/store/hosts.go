@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironflow/ironflow/hub/seal"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -15,7 +16,7 @@ const hostColumns = `SELECT h.version, h.doc, h.due_at, h.patience, c.at, c.cloc
 
 // Host returns the record with all reports, or [ErrNotFound].
 func (r *Reader) Host(key HostKey) (*Host, error) {
-	h, err := one(r, "host "+key.HostID, hostColumns+`WHERE h.infra_env_id = $1 AND h.id = $2`, []any{key.InfraEnvID, key.HostID}, scanHost)
+	h, err := one(r, "host "+key.HostID, hostColumns+`WHERE h.infra_env_id = $1 AND h.id = $2`, []any{key.InfraEnvID, key.HostID}, r.scanHost)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +53,7 @@ func (r *Reader) Hosts(f HostFilter) ([]*Host, error) {
 		where.terms = append(where.terms, "(h.infra_env_id, h.id) > ("+where.mark(f.After.InfraEnvID)+", "+where.mark(f.After.HostID)+")")
 	}
 	query := hostColumns + where.String() + ` ORDER BY h.infra_env_id, h.id` + where.limit(f.Limit)
-	hosts, err := all(r, "list hosts", query, where.args, scanHost)
+	hosts, err := all(r, "list hosts", query, where.args, r.scanHost)
 	if err != nil || f.Bare {
 		return hosts, err
 	}
@@ -84,13 +85,15 @@ func (r *Reader) addReports(hosts []*Host) error {
 		if err := scan(&key.InfraEnvID, &key.HostID, &kind, &text); err != nil {
 			return err
 		}
-		putReport(&byKey[key].API, kind, text)
-		byKey[key].loaded[kind] = text
-		return nil
+		h := byKey[key]
+		h.loaded[kind] = text
+		text, err := h.openOverrides(r.keys, kind, text)
+		putReport(&h.API, kind, text)
+		return err
 	})
 }
 
-func scanHost(scan func(...any) error) (*Host, error) {
+func (r *Reader) scanHost(scan func(...any) error) (*Host, error) {
 	var doc []byte
 	var due, patience int64
 	var at, clock *int64
@@ -106,12 +109,15 @@ func scanHost(scan func(...any) error) (*Host, error) {
 	}
 	h.Due, h.Patience = fromUnix(due), time.Duration(patience)*time.Microsecond
 	h.loadedMACs, h.loadedCluster = slices.Clone(h.MACs), h.ClusterID()
-	return h, nil
+	return h, h.Kept.open(r.keys, h.members())
 }
 
 // putHost writes the record with its reports and addresses.
-func putHost(h *Host) (operation, error) {
+func putHost(h *Host, keys seal.Keys) (operation, error) {
 	bare := *h
+	if err := bare.Kept.shut(keys, bare.members()); err != nil {
+		return operation{}, err
+	}
 	texts := takeReports(&bare.API)
 	at, clock := h.API.CheckedInAt, h.API.Timestamp
 	bare.API.CheckedInAt, bare.API.Timestamp = wire.DateTime{}, 0 // these have a table of their own
@@ -122,12 +128,14 @@ func putHost(h *Host) (operation, error) {
 	ref, next, key := h.Ref(), nextVersion(h.Version), h.Key()
 	changed := map[string]string{}
 	for kind, text := range texts {
-		texts[kind] = clean(text)
+		if texts[kind], err = h.shutOverrides(keys, kind, clean(text)); err != nil {
+			return operation{}, err
+		}
 		if texts[kind] != h.loaded[kind] {
 			changed[kind] = texts[kind]
 		}
 	}
-	return operation{ref: ref, stored: func() { h.stored(next, texts) }, do: func(t *tx) error {
+	return operation{ref: ref, stored: func() { h.stored(next, texts, bare.Kept) }, do: func(t *tx) error {
 		if err := t.writeHost(&bare, ref, next, string(doc)); err != nil {
 			return err
 		}
@@ -147,7 +155,8 @@ func putHost(h *Host) (operation, error) {
 func (h *Host) WasConnectivity() string { return h.loaded["connectivity"] }
 
 // stored notes what the store has of the host from now on.
-func (h *Host) stored(version int64, texts map[string]string) {
+func (h *Host) stored(version int64, texts map[string]string, kept Kept) {
+	h.Kept = kept
 	h.Version, h.loaded, h.loadedMACs, h.loadedCluster = version, texts, slices.Clone(h.MACs), h.ClusterID()
 }
 

@@ -3,11 +3,13 @@ package store
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/ironflow/ironflow/hub/seal"
 )
 
 // InfraEnv returns the record, or [ErrNotFound].
 func (r *Reader) InfraEnv(id string) (*InfraEnv, error) {
-	return one(r, "infra-env "+id, `SELECT version, doc FROM infra_envs WHERE id = $1`, []any{id}, scanInfraEnv)
+	return one(r, "infra-env "+id, `SELECT version, doc FROM infra_envs WHERE id = $1`, []any{id}, r.scanInfraEnv)
 }
 
 // InfraEnvFilter selects infra-envs; empty members select all.
@@ -24,25 +26,32 @@ func (r *Reader) InfraEnvs(f InfraEnvFilter) ([]*InfraEnv, error) {
 	where.in("cluster_id", f.ClusterID)
 	where.after("id", f.After)
 	query := `SELECT version, doc FROM infra_envs ` + where.String() + ` ORDER BY id` + where.limit(f.Limit)
-	return all(r, "list infra-envs", query, where.args, scanInfraEnv)
+	return all(r, "list infra-envs", query, where.args, r.scanInfraEnv)
 }
 
-func scanInfraEnv(scan func(...any) error) (*InfraEnv, error) {
+func (r *Reader) scanInfraEnv(scan func(...any) error) (*InfraEnv, error) {
 	var doc []byte
 	env := &InfraEnv{}
 	if err := scan(&env.Version, &doc); err != nil {
 		return nil, err
 	}
-	return env, json.Unmarshal(doc, env)
+	if err := json.Unmarshal(doc, env); err != nil {
+		return nil, err
+	}
+	return env, env.Kept.open(r.keys, env.members())
 }
 
-func putInfraEnv(env *InfraEnv) (operation, error) {
-	doc, err := json.Marshal(env)
+func putInfraEnv(env *InfraEnv, keys seal.Keys) (operation, error) {
+	bare := *env
+	if err := bare.Kept.shut(keys, bare.members()); err != nil {
+		return operation{}, err
+	}
+	doc, err := json.Marshal(&bare)
 	if err != nil {
 		return operation{}, err
 	}
 	ref, next := env.Ref(), nextVersion(env.Version)
-	return operation{ref: ref, stored: func() { env.Version = next }, do: func(t *tx) error {
+	return operation{ref: ref, stored: func() { env.Version, env.Kept = next, bare.Kept }, do: func(t *tx) error {
 		if ref.Version == 0 {
 			return t.change("make infra-env", `INSERT INTO infra_envs (id, version, cluster_id, doc) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
 				ref.ID, next, env.API.ClusterID, string(doc))

@@ -36,6 +36,8 @@ type InfraEnv struct {
 	// Birth tells this record from another of the same id: one that was made after the store
 	// was lost, or put back from a backup. It is random, and empty in records of older programs.
 	Birth string `json:",omitempty"`
+	// Kept are the members that are sealed; the store's own.
+	Kept Kept `json:",omitzero"`
 }
 
 // HostKey is the key of a host: its id comes from the machine and is unique
@@ -74,7 +76,7 @@ type Host struct {
 	// DiskChosen tells that a person or a controller chose the installation disk.
 	DiskChosen bool
 	// EndpointToken and EndpointHeaders open the Ignition of the installed cluster that
-	// the host joins. They are never part of API.
+	// the host joins. They are never part of API, and sealed in the tables: see [Sealed].
 	EndpointToken   string
 	EndpointHeaders []wire.IgnitionEndpointHTTPHeadersParams
 	// Asked is what the host's object has asked for last: what goes from the object is
@@ -110,6 +112,9 @@ type Host struct {
 	// may be silent; zero where nobody waits for its polls.
 	Due      time.Time     `json:"-"`
 	Patience time.Duration `json:"-"`
+
+	// Kept are the members that are sealed; the store's own.
+	Kept Kept `json:",omitzero"`
 
 	// loaded, loadedMACs and loadedCluster are what the store holds, to write only what changed.
 	loaded        map[string]string
@@ -219,6 +224,8 @@ type Cluster struct {
 	Routed bool
 	// Due is when a limit of the cluster is over; zero for none.
 	Due time.Time `json:"-"`
+	// Kept are the members that are sealed; the store's own.
+	Kept Kept `json:",omitzero"`
 }
 
 // Release is what a release image says of itself.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/ironflow/ironflow/hub/seal"
 )
 
 // dialect is what differs between the databases.
@@ -161,6 +163,7 @@ type Reader struct {
 	ctx     context.Context
 	q       *sql.Tx
 	dialect *dialect
+	keys    seal.Keys // of [Sealed]; none leaves records as they are
 }
 
 // tx is a transaction that writes.

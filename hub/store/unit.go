@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironflow/ironflow/hub/seal"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -33,6 +34,8 @@ type Unit struct {
 	CheckIns []CheckIn
 	// Changes are announced.
 	Changes []Change
+
+	keys seal.Keys // of [Sealed]
 }
 
 // Empty reports whether there is nothing to store.
@@ -133,13 +136,13 @@ func (u *Unit) operations() ([]operation, error) {
 	var failures []error
 	add := func(o operation, err error) { ops, failures = append(ops, o), append(failures, err) }
 	for _, e := range u.InfraEnvs {
-		add(putInfraEnv(e))
+		add(putInfraEnv(e, u.keys))
 	}
 	for _, c := range u.Clusters {
-		add(putCluster(c))
+		add(putCluster(c, u.keys))
 	}
 	for _, h := range u.Hosts {
-		add(putHost(h))
+		add(putHost(h, u.keys))
 	}
 	for _, j := range u.Jobs {
 		add(putJob(j))

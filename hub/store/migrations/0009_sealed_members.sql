@@ -1,0 +1,2 @@
+-- What opens the Ignition of a cluster that a host joins, and overrides, are sealed from here on (hub/store.Sealed). The
+-- hub seals those of an earlier version when it starts. An older program would not find them, and is refused by the version.
