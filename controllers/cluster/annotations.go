@@ -55,7 +55,7 @@ func (w *wish) kubernetes() error {
 			err = errors.New("there is more behind it")
 		}
 		if err != nil {
-			return wrong("annotation %s: want a JSON object with version, endpoint, programs, image_repository, vip_image, cri_socket and mirrors: %w", names.KubernetesSettings, err)
+			return wrong("annotation %s: want a JSON object with version, endpoint, programs, image_repository, vip_image, cri_socket, ignore_preflight and mirrors: %w", names.KubernetesSettings, err)
 		}
 	}
 	if versioned {

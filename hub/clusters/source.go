@@ -33,7 +33,7 @@ func kubernetesSettings(given *wire.KubernetesSettings) *sources.KubernetesSetti
 	}
 	out := &sources.KubernetesSettings{
 		Version: given.Version, Endpoint: given.Endpoint, ImageRepository: given.ImageRepository, VIPImage: given.VIPImage,
-		CRISocket: given.CriSocket,
+		CRISocket: given.CriSocket, IgnorePreflight: given.IgnorePreflight,
 	}
 	for _, p := range given.Programs {
 		out.Programs = append(out.Programs, sources.Program{URL: p.URL, Checksum: p.Checksum, Kind: p.Kind, Name: p.Name})

@@ -29,6 +29,7 @@ func TestSettingsOfAPlainKubernetesReachItsHosts(t *testing.T) {
 		"endpoint":         {wire.KubernetesSettings{Endpoint: "api.example:7443"}, ofKubernetes + "kubeadm.yaml", []string{"controlPlaneEndpoint: api.example:7443"}},
 		"image repository": {wire.KubernetesSettings{ImageRepository: "registry.example/k8s"}, ofKubernetes + "kubeadm.yaml", []string{"imageRepository: registry.example/k8s"}},
 		"socket":           {wire.KubernetesSettings{CriSocket: "unix:///run/crio/crio.sock"}, ofKubernetes + "kubeadm.yaml", []string{"criSocket: unix:///run/crio/crio.sock"}},
+		"ignored check":    {wire.KubernetesSettings{IgnorePreflight: []string{"SystemVerification"}}, ofKubernetes + "kubeadm.yaml", []string{"- SystemVerification\n"}},
 		"mirrors": {wire.KubernetesSettings{Mirrors: mirrors}, "/etc/containerd/certs.d/registry.k8s.io/hosts.toml", []string{
 			`[host."https://mirror.example:5000"]`, `[host."https://second.example"]`, `ca = "/etc/containerd/certs.d/registry.k8s.io/ca.crt"`,
 		}},

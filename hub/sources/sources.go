@@ -163,6 +163,9 @@ type KubernetesSettings struct {
 	VIPImage string `json:"vip_image,omitempty"`
 	// CRISocket is where the container runtime listens, with unix://; empty for containerd's.
 	CRISocket string `json:"cri_socket,omitempty"`
+	// IgnorePreflight names checks of kubeadm whose errors do not keep a host from the cluster:
+	// Mem, NumCPU, SystemVerification. Those that a repeated attempt needs are added.
+	IgnorePreflight []string `json:"ignore_preflight,omitempty"`
 	// Mirrors say where the images of a registry are found first.
 	Mirrors []Mirror `json:"mirrors,omitempty"`
 }

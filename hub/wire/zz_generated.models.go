@@ -1458,6 +1458,7 @@ const (
 type KubernetesSettings struct {
 	CriSocket       string              `json:"cri_socket,omitempty"`
 	Endpoint        string              `json:"endpoint,omitempty"`
+	IgnorePreflight []string            `json:"ignore_preflight,omitempty"`
 	ImageRepository string              `json:"image_repository,omitempty"`
 	Mirrors         []KubernetesMirror  `json:"mirrors,omitempty"`
 	Programs        []KubernetesProgram `json:"programs,omitempty"`

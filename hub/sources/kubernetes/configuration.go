@@ -90,6 +90,7 @@ func (p *plan) node(h *sources.Host) kubeadm.Node {
 			node.Taints = new([]kubeadm.Taint{})
 		}
 	}
+	node.IgnorePreflight = append(slices.Clone(node.IgnorePreflight), p.order.Kubernetes.IgnorePreflight...)
 	if p.order.PullSecret != "" {
 		// kubeadm pulls without credentials; the kubelet has them.
 		node.ImagePullPolicy = "Never"

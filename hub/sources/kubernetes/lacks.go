@@ -40,6 +40,7 @@ func lacks(o *sources.Order) []sources.Lack {
 		lackEndpoint,    // a way to the API
 		lackPrograms,    // programs whose content is known
 		lackImages,      // images whose registry is known
+		lackChecks,      // checks of kubeadm by their names
 		lackFiles,       // manifests, proxy, time servers, mirrors that can be written to files
 		lackControlPlane,
 		lackHosts,
@@ -145,6 +146,17 @@ func lackImages(o *sources.Order, f *found) {
 	}
 	if len(k.Mirrors) > 0 && runtime(o) != "containerd.service" {
 		f.add("mirrors with "+runtime(o), "remove them here and configure the runtime in the installed image: mirrors are written for containerd")
+	}
+}
+
+// checkName is how kubeadm names a check, such as FileContent--proc-sys-net-ipv4-ip_forward.
+var checkName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+func lackChecks(o *sources.Order, f *found) {
+	for _, one := range o.Kubernetes.IgnorePreflight {
+		if !checkName.MatchString(one) || strings.EqualFold(one, "all") {
+			f.add("ignore_preflight "+strconv.Quote(one), "name each check of kubeadm whose error is to be ignored, such as Mem, NumCPU or SystemVerification")
+		}
 	}
 }
 

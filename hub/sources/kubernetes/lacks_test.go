@@ -68,6 +68,8 @@ func TestLacks(t *testing.T) {
 			p := sources.Program{URL: "https://a/b.raw", Checksum: sum, Kind: "sysext"}
 			o.Kubernetes.Programs = []sources.Program{p, p}
 		}, "program 2: a second extension named b"},
+		"all checks of kubeadm": {func(o *sources.Order) { o.Kubernetes.IgnorePreflight = []string{"All"} }, `ignore_preflight "All": name each check`},
+		"a check that is none":  {func(o *sources.Order) { o.Kubernetes.IgnorePreflight = []string{"Mem,NumCPU"} }, `ignore_preflight "Mem,NumCPU"`},
 		"a socket that is none": {func(o *sources.Order) { o.Kubernetes.CRISocket = "tcp://1" }, "container runtime's socket"},
 		"mirrors with CRI-O":    {func(o *sources.Order) { full(o); o.Kubernetes.CRISocket = "unix:///run/crio/crio.sock" }, "mirrors with crio.service"},
 		"a mirror without URLs": {func(o *sources.Order) { o.Kubernetes.Mirrors = []sources.Mirror{{Registry: "docker.io"}} }, "mirror 1: no URL"},

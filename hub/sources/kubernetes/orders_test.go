@@ -78,6 +78,7 @@ func full(o *sources.Order) {
 		{URL: "https://mirror.example/cni.tgz", Checksum: "sha512:" + strings.Repeat("b", 128), Kind: "archive"},
 	}
 	k.Mirrors = []sources.Mirror{{Registry: "docker.io", URLs: []string{"https://mirror.example:5000/"}}}
+	k.IgnorePreflight = []string{"Mem"}
 	o.Manifests = []sources.Manifest{
 		{Folder: "manifests", Name: "cni.yaml", Content: []byte("kind: Namespace\napiVersion: v1\nmetadata: {name: cni}\n")},
 		{Folder: "openshift", Name: "more.json", Content: []byte(`{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"more"}}`)},
