@@ -25,9 +25,18 @@ help: ## Show this help
 
 ##@ See it work
 
+# A cluster is of other parts than the rest: there it is the test's own way.
 .PHONY: demo
-demo: $(if $(filter 1 true yes,$(MACHINE)),need-root) $(if $(filter 1 true yes,$(EDGE)),edge-programs,lab-programs) $(if $(filter 1 true yes,$(MACHINE)),coreos-installer machine-programs) ## Whole flow on simulated machines and a real Ironic: HOSTS=3 ONCE=1 FAULT=noboot|truncated-read|agent-dies|install|ironic-restart, MACHINE=1 with one whole virtual machine (needs root, cargo), EDGE=1 hosts that install themselves
+demo: $(if $(filter 1 true yes,$(CLUSTER)),demo-cluster,demo-machines) ## Whole flow on simulated machines and a real Ironic: HOSTS=3 ONCE=1 FAULT=noboot|truncated-read|agent-dies|install|ironic-restart, MACHINE=1 with one whole virtual machine (needs root, cargo), EDGE=1 hosts that install themselves, CLUSTER=1 a plain Kubernetes (needs root)
+
+.PHONY: demo-machines
+demo-machines: $(if $(filter 1 true yes,$(MACHINE)),need-root) $(if $(filter 1 true yes,$(EDGE)),edge-programs,lab-programs) $(if $(filter 1 true yes,$(MACHINE)),coreos-installer machine-programs)
 	@$(BIN)/ironflow-lab demo --hosts '$(or $(HOSTS),3)' $(if $(filter 1 true yes,$(ONCE)),--once) $(if $(filter 1 true yes,$(MACHINE)),--machine) $(if $(FAULT),--fault '$(FAULT)') $(if $(filter 1 true yes,$(EDGE)),--edge)
+
+# CI=true: what is missing is said, and nothing is skipped.
+.PHONY: demo-cluster
+demo-cluster: need-root lab-programs test-tools node-programs
+	@CI=true IRONFLOW_BIN=$(BIN) go test -vet=off -count 1 -timeout 100m -tags e2e -run 'TestFromAHostToACluster' ./test/hub/kubernetes -v | grep --line-buffered -v '^\(=== \|--- PASS\|PASS\|ok\)'
 
 .PHONY: lab
 lab: lab-programs ## Bring up kube-apiserver, Ironic and the BMC emulator, and stay until Ctrl-C
@@ -147,7 +156,7 @@ test-postgres: s3-server $(BIN)/gotestsum ## The suite of the hub's REST API ove
 
 # What cannot be built or installed is found out first, before anything runs for an hour.
 .PHONY: test-e2e
-test-e2e: need-e2e coreos-installer nmstatectl e2e-tools s3-server helm lab-programs $(BIN)/gotestsum ## Whole flows, faults, real IPA, real systemd, boots in QEMU (needs root, cargo)
+test-e2e: need-e2e coreos-installer nmstatectl e2e-tools s3-server helm lab-programs node-programs $(BIN)/gotestsum ## Whole flows, faults, real IPA, real systemd, boots in QEMU (needs root, cargo)
 	@$(BIN)/ironflow-lab prepare --ipa
 	@$(MAKE) --no-print-directory test-ipa
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) -p 2 -vet=off -timeout 90m -tags e2e ./...

@@ -34,6 +34,8 @@ type Options struct {
 	Name string
 	// Command is what the program is to do: hub, if empty, or run, which drives machines, too.
 	Command string
+	// Address is the one of this computer on which the API is served; empty for loopback's.
+	Address string
 	// UserToken opens the REST API for users; empty leaves it closed.
 	UserToken string
 	// Plain serves the API without TLS, too.
@@ -72,6 +74,10 @@ func New(o Options) (*Hub, error) {
 			return nil, errors.Join(err, set.Close())
 		}
 		addresses[i] = fmt.Sprintf("127.0.0.1:%d", port)
+	}
+	if o.Address != "" {
+		_, port, _ := strings.Cut(addresses[0], ":")
+		addresses[0] = o.Address + ":" + port
 	}
 	h := &Hub{
 		URL: "https://" + addresses[0], Data: filepath.Join(o.Dir, "data"), Log: filepath.Join(o.Dir, o.Name+".log"),

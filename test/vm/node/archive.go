@@ -29,9 +29,10 @@ const bridge = `{
 }
 `
 
-// containerdConfig has runc run containers, in cgroups that systemd makes: Debian's crun takes
-// no container of containerd 2 ("unknown version specified"). %q is pause's image: containerd
-// starts no pod without one, and knows only a registry that machines of a lab do not reach.
+// containerdConfig has runc run containers, in cgroups that systemd makes. %q is pause's
+// image: containerd starts no pod without one, and knows only a registry that machines of
+// a lab do not reach. Where nobody may make a process less likely to be killed for lack of
+// memory, as in a container, pods start all the same.
 const containerdConfig = `version = 3
 
 [plugins.'io.containerd.cri.v1.images'.pinned_images]
@@ -39,6 +40,9 @@ const containerdConfig = `version = 3
 
 [plugins.'io.containerd.cri.v1.images'.registry]
   config_path = '/etc/containerd/certs.d'
+
+[plugins.'io.containerd.cri.v1.runtime']
+  restrict_oom_score_adj = true
 
 [plugins.'io.containerd.cri.v1.runtime'.cni]
   bin_dirs = ['/opt/cni/bin']
@@ -51,7 +55,7 @@ const containerdConfig = `version = 3
   runtime_type = 'io.containerd.runc.v2'
 
 [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc.options]
-  BinaryName = '/usr/sbin/runc'
+  BinaryName = '/opt/bin/runc'
   SystemdCgroup = true
 `
 
@@ -80,11 +84,12 @@ TimeoutStartSec=15min
 WantedBy=multi-user.target
 `
 
-// archive lists what the archive of a node's programs holds. Names are links to the one
-// program that answers to them.
-func (p Programs) archive(pause string) []images.File {
+// archive lists what the archive of a node's programs holds, besides the path of runc. Names
+// are links to the one program that answers to them.
+func (p Programs) archive(pause, runc string) []images.File {
 	files := []images.File{
 		{Path: "opt/bin/k8snode", From: p.file("k8snode")},
+		{Path: "opt/bin/runc", From: runc},
 		{Path: "etc/containerd/config.toml", Text: fmt.Sprintf(containerdConfig, pause), Mode: 0o644},
 		{Path: "etc/cni/net.d/10-lab.conflist", Text: bridge, Mode: 0o644},
 		{Path: "etc/systemd/system/containerd.service", Text: containerdUnit, Mode: 0o644},
@@ -103,7 +108,7 @@ func (p Programs) archive(pause string) []images.File {
 
 // writeArchive writes the archive to a file and returns its checksum as the source
 // kubernetes wants it. It is hardly compressed: an emulated processor unpacks it.
-func (p Programs) writeArchive(file, pause string) (checksum string, err error) {
+func (p Programs) writeArchive(file, pause, runc string) (checksum string, err error) {
 	out, err := os.Create(file)
 	if err != nil {
 		return "", err
@@ -113,7 +118,7 @@ func (p Programs) writeArchive(file, pause string) (checksum string, err error) 
 	if err != nil {
 		return "", errors.Join(err, out.Close())
 	}
-	if err := errors.Join(images.Write(zip, p.archive(pause)), zip.Close(), out.Close()); err != nil {
+	if err := errors.Join(images.Write(zip, p.archive(pause, runc)), zip.Close(), out.Close()); err != nil {
 		return "", fmt.Errorf("write the archive of a node's programs: %w", err)
 	}
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil

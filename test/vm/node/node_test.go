@@ -30,11 +30,11 @@ func TestVersionsAreThoseOfTheModules(t *testing.T) {
 func TestTheArchive(t *testing.T) {
 	g := NewWithT(t)
 	programs := Programs(t.TempDir())
-	for _, name := range []string{"k8snode", "containerd", "containerd-shim-runc-v2", "ctr", "bridge", "host-local", "loopback", "portmap"} {
+	for _, name := range []string{"k8snode", "containerd", "containerd-shim-runc-v2", "ctr", "bridge", "host-local", "loopback", "portmap", "runc"} {
 		g.Expect(os.WriteFile(programs.file(name), []byte(name), 0o600)).To(Succeed())
 	}
 	file := filepath.Join(t.TempDir(), archiveName)
-	sum, err := programs.writeArchive(file, "registry.example:5000/pause:1")
+	sum, err := programs.writeArchive(file, "registry.example:5000/pause:1", programs.file("runc"))
 	g.Expect(err).NotTo(HaveOccurred())
 	raw, err := os.ReadFile(file)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -42,13 +42,13 @@ func TestTheArchive(t *testing.T) {
 	found := unpacked(t, file)
 	g.Expect(found).To(And(
 		HaveKeyWithValue("opt/bin/kubelet", "-> k8snode"), HaveKeyWithValue("opt/bin/kubeadm", "-> k8snode"), HaveKeyWithValue("opt/bin/kubectl", "-> k8snode"),
-		HaveKeyWithValue("opt/bin/k8snode", "k8snode"), HaveKeyWithValue("opt/cni/bin/bridge", "bridge"),
+		HaveKeyWithValue("opt/bin/k8snode", "k8snode"), HaveKeyWithValue("opt/bin/runc", "runc"), HaveKeyWithValue("opt/cni/bin/bridge", "bridge"),
 		HaveKeyWithValue("etc/containerd/config.toml", ContainSubstring(`sandbox = "registry.example:5000/pause:1"`)),
 		HaveKeyWithValue("etc/systemd/system/containerd.service", ContainSubstring("ExecStart=/opt/bin/containerd\n")),
 	))
 
 	g.Expect(os.Remove(programs.file("ctr"))).To(Succeed())
-	_, err = programs.writeArchive(file, "pause")
+	_, err = programs.writeArchive(file, "pause", programs.file("runc"))
 	g.Expect(err).To(MatchError(ContainSubstring("opt/bin/ctr")), "an archive without a program is none")
 }
 

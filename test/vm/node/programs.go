@@ -4,8 +4,8 @@
 // images of the control plane, its addons and ironflow-cluster.
 //
 // Everything is the real program of its name: kubelet, kubeadm, etcd, the control plane,
-// kube-proxy with Debian's iptables, CoreDNS, containerd and the CNI plugins; runc is the
-// installed system's. [Build] makes the programs, [Start] a site that serves them.
+// kube-proxy with Debian's iptables, CoreDNS, containerd and the CNI plugins; runc is Debian's
+// (its crun 1.8 takes no container of containerd 2.4: "unknown version specified"). [Build] makes the programs, [Start] a site that serves them.
 package node
 
 import (

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/test/lab/guard"
+	"github.com/ironflow/ironflow/test/media/debian"
 	"github.com/ironflow/ironflow/test/vm/node/images"
 )
 
@@ -202,7 +203,11 @@ func (s *Site) serveArchive(ctx context.Context, o Options, all []images.Image) 
 		}
 	}
 	dir := filepath.Join(o.Dir, "archives")
-	sum, err := o.Programs.writeArchive(filepath.Join(dir, archiveName), s.pause)
+	runc, err := debian.Take(ctx, "runc", "usr/sbin/runc")
+	if err != nil {
+		return err
+	}
+	sum, err := o.Programs.writeArchive(filepath.Join(dir, archiveName), s.pause, runc)
 	if err != nil {
 		return err
 	}
