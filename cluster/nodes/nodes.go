@@ -35,7 +35,8 @@ type Patch struct {
 type Options struct {
 	// Plain tells that nobody else gives nodes their roles.
 	Plain bool
-	// SchedulableMasters tells that control-plane nodes take any work.
+	// SchedulableMasters tells that control-plane nodes take any work. They do so, too, where no
+	// host is a worker: nobody else would.
 	SchedulableMasters bool
 	// ComingUp tells that the cluster is still being installed. A host that somebody else has
 	// told the hub to be Done then, as a bootstrap host does, gets its labels, too.
@@ -63,6 +64,7 @@ var installing = []string{wire.HostStatusInstalling, wire.HostStatusInstallingIn
 // node of the name of a host that is not that far is an earlier one, and says nothing;
 // nor does one whose kubelet is silent, which a host that is installed once more has left.
 func Plan(hosts []facts.Host, nodes map[string]facts.Node, o Options) (patches []Patch, reports []Report) {
+	o.SchedulableMasters = o.SchedulableMasters || !slices.ContainsFunc(hosts, func(h facts.Host) bool { return h.Role == wire.HostRoleWorker })
 	for _, h := range hosts {
 		told := o.ComingUp && h.Status == wire.HostStatusInstalled
 		if !told && (!slices.Contains(installing, h.Status) || !slices.Contains(underWay, h.Stage)) {

@@ -74,7 +74,7 @@ func TestTaints(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			patches, _ := nodes.Plan([]facts.Host{host(wire.HostRoleMaster, wire.HostStageJoined)}, map[string]facts.Node{"a": {Name: "a", Labels: labels, Taints: tc.have}},
+			patches, _ := nodes.Plan([]facts.Host{host(wire.HostRoleMaster, wire.HostStageJoined), {ID: "worker", Role: wire.HostRoleWorker}}, map[string]facts.Node{"a": {Name: "a", Labels: labels, Taints: tc.have}},
 				nodes.Options{Plain: true, SchedulableMasters: tc.schedulable})
 			g.Expect(patches).To(HaveLen(map[bool]int{true: 1}[tc.retaint]))
 			if tc.retaint {
@@ -82,6 +82,23 @@ func TestTaints(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAControlPlaneWithoutWorkersTakesTheirWork: the only host of a cluster is not kept from
+// what its user runs.
+func TestAControlPlaneWithoutWorkersTakesTheirWork(t *testing.T) {
+	g := NewWithT(t)
+	master := host(wire.HostRoleMaster, wire.HostStageJoined)
+	labels := map[string]string{"node-role.kubernetes.io/control-plane": ""}
+	taint := []facts.Taint{{Key: "node-role.kubernetes.io/control-plane", Effect: "NoSchedule"}}
+	patches, _ := nodes.Plan([]facts.Host{master}, map[string]facts.Node{"a": {Name: "a", Labels: labels}}, nodes.Options{Plain: true})
+	for _, p := range patches {
+		g.Expect(p.Retaint).To(BeFalse())
+	}
+	patches, _ = nodes.Plan([]facts.Host{master}, map[string]facts.Node{"a": {Name: "a", Labels: labels, Taints: taint}}, nodes.Options{Plain: true})
+	g.Expect(patches).To(HaveLen(1))
+	g.Expect(patches[0].Retaint).To(BeTrue())
+	g.Expect(patches[0].Taints).To(BeEmpty())
 }
 
 func TestANodeOfAnotherNameIsFoundByItsAddress(t *testing.T) {
