@@ -160,6 +160,9 @@ func (w *world) plug(m *systemdtest.Machine, n int) error {
 	if err != nil {
 		return err
 	}
+	if old, err := netlink.LinkByName(port); err == nil { // the network of a machine that was killed goes later
+		_ = netlink.LinkDel(old) // it may have gone meanwhile
+	}
 	if err := netlink.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: port}, PeerName: "eno1", PeerHardwareAddr: hardware, PeerNamespace: netlink.NsFd(ns)}); err != nil {
 		return fmt.Errorf("this kernel's veth: %w", err)
 	}
