@@ -19,8 +19,8 @@ var (
 	literal = regexp.MustCompile(`["'$](?:--)?([A-Za-z][A-Za-z0-9_-]+)`)
 )
 
-// ofOthers are flags that pages name of helm and podman.
-var ofOthers = []string{"values", "skip-crds", "take-ownership", "uts"}
+// ofOthers are flags that pages name of helm, podman and kubelet.
+var ofOthers = []string{"values", "skip-crds", "take-ownership", "uts", "fail-cgroupv1"}
 
 // TestFlagsAndVariablesOfTheTextExist: what a page names in a sentence is in the code, whichever program has it. Whole commands are held
 // to their programs elsewhere (TestCommandsOfTheDocumentation).
