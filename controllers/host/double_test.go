@@ -208,6 +208,20 @@ func TestWhoseTheMachineIsOfALostStatus(t *testing.T) {
 	}
 }
 
+// TestOneOfTwoDetachedHostsIsAttached: their status still tells of nodes that they have no more.
+func TestOneOfTwoDetachedHostsIsAttached(t *testing.T) {
+	g := NewWithT(t)
+	detached := func(name string, age time.Duration) *metal3.BareMetalHost {
+		h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: name, CreationTimestamp: metav1.NewTime(time.Unix(1e9, 0).Add(-age))}}
+		h.Spec.BMC.Address = "redfish://bmc.test/redfish/v1/Systems/1"
+		h.Status.Provisioning.State, h.Status.Provisioning.ID, h.Status.OperationalStatus = metal3.StateProvisioned, name, metal3.OperationalStatusDetached
+		return h
+	}
+	older, younger := detached("b", time.Hour), detached("a", 0)
+	g.Expect(policy.JudgeDouble(older, []*metal3.BareMetalHost{younger}, named("")).Why).To(BeEmpty())
+	g.Expect(policy.JudgeDouble(younger, []*metal3.BareMetalHost{older}, named("")).Why).NotTo(BeEmpty())
+}
+
 // TestTwoHostsOfOneBMCByTwoProtocols: by one of them the machine of the other would be booted.
 func TestTwoHostsOfOneBMCByTwoProtocols(t *testing.T) {
 	for address, same := range map[string]bool{"ipmi://BMC.test": true, "bmc.test:623": true, "ipmi://bmc.test:6230": false, "ipmi://other.test": false} {

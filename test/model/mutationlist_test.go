@@ -109,7 +109,10 @@ var mutations = []mutation{
 		pkg: "./controllers/host/policy", run: "^TestADeploymentHasEndedOfANodeThatIsServiced$",
 	},
 	{name: "a host is attached at the BMC of another that is in use", file: "policy/owner.go", old: " && standing(h) >= isUsed && !isDetached(h) {", new: " && standing(h) >= isUsed {"},
-	{name: "a detached host stands as one with a node", file: "policy/owner.go", old: "		return hasItsNode(h) || h.Status", new: "		return h.Status.Provisioning.ID != \"\" || h.Status"},
+	{
+		name: "a detached host stands as one with a node", file: "policy/owner.go", old: "	return h.Status.Provisioning.ID != \"\" && !isDetached(h)\n", new: "	return h.Status.Provisioning.ID != \"\"\n",
+		pkg: "./controllers/host", run: "^TestOneOfTwoDetachedHostsIsAttached$",
+	},
 	{name: "a detached host is attached though its machine is another one's", file: "policy/owner.go", old: "isDetached(o.Host) && WantsDetach(o.Host) && !o.Deleting(), Detaching(o):", new: "isDetached(o.Host) && !o.Deleting(), Detaching(o):"},
 	{name: "a host that is elsewhere now is worked on", file: "policy/decide.go", old: "		concernMoved,\n", new: ""},
 	{name: "a machine is cleaned though that was disabled while its deployment waits", file: "policy/decide_deprovision.go", old: "		if !cleaningToBeDisabled(o, d) {\n			tearDown()\n		}\n", new: "		tearDown()\n"},
