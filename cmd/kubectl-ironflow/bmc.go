@@ -2,23 +2,16 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
 	"time"
 
-	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ironflowv1 "github.com/ironflow/ironflow/api/ironflow/v1alpha1"
-	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/bmc/cli"
 	"github.com/ironflow/ironflow/bmc/quirks"
 )
@@ -29,21 +22,29 @@ func newBMC(c *connection) *cobra.Command {
 	return cmd
 }
 
+const probeLong = `Asks the BMC of a host anew what it is and can do, waits for the report and shows it. It ends early, with the exit code 3, when only
+a person can go on: the credentials are refused, the address is not one of Redfish, or nobody acts on the host. After --wait it is 4.`
+
 // newBMCProbe asks for a new report and shows it.
 func newBMCProbe(c *connection) *cobra.Command {
 	var wait time.Duration
 	cmd := &cobra.Command{
-		Use: "probe HOST", Short: "Ask a host's BMC anew what it is and can do, and show the report", Args: cobra.ExactArgs(1),
+		Use: "probe HOST", Short: "Ask a host's BMC anew what it is and can do, and show the report", Long: probeLong,
+		Args: cobra.ExactArgs(1), ValidArgsFunction: c.complete(hostKind, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			bare, err := hostKind.bare(args)
+			if err != nil {
+				return err
+			}
 			cl, namespace, err := c.open()
 			if err != nil {
 				return err
 			}
-			ctx, stop := context.WithTimeout(cmd.Context(), wait)
+			ctx, stop := context.WithTimeoutCause(cmd.Context(), wait, errTimeout)
 			defer stop()
-			key := types.NamespacedName{Namespace: namespace, Name: args[0]}
-			fmt.Fprintf(cmd.ErrOrStderr(), "asking the BMC of host %s\n", key.Name)
-			report, err := probed(ctx, cl, key, time.Now().UTC().Format(time.RFC3339Nano))
+			p := probing{client: cl, key: types.NamespacedName{Namespace: namespace, Name: bare[0]}, request: time.Now().UTC().Format(time.RFC3339Nano), wait: wait}
+			fmt.Fprintf(cmd.ErrOrStderr(), "asking the BMC of host %s\n", p.key.Name)
+			report, err := p.run(ctx)
 			if err != nil {
 				return err
 			}
@@ -54,54 +55,10 @@ func newBMCProbe(c *connection) *cobra.Command {
 	return cmd
 }
 
-// probed asks for a report and waits for it. A BMC that cannot be asked is an error
-// that says why.
-func probed(ctx context.Context, cl client.WithWatch, key types.NamespacedName, request string) (*ironflowv1.BMCReport, error) {
-	host := &metal3v1.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
-	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, names.Probe, request)
-	if err := cl.Patch(ctx, host, client.RawPatch(types.MergePatchType, patch)); err != nil {
-		return nil, fmt.Errorf("host %s: %w", key.Name, err)
-	}
-	var list ironflowv1.BMCList
-	watch, err := cl.Watch(ctx, &list, client.InNamespace(key.Namespace), client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", key.Name)})
-	if err != nil {
-		return nil, fmt.Errorf("watch the BMC of host %s: %w", key.Name, err)
-	}
-	defer watch.Stop()
-	var last string
-	for {
-		select {
-		case <-ctx.Done():
-			return nil, errors.Join(fmt.Errorf("no report of host %s: is ironflow running with --bmc?", key.Name), errorOf(last))
-		case event, open := <-watch.ResultChan():
-			b, is := event.Object.(*ironflowv1.BMC)
-			if !open {
-				return nil, fmt.Errorf("the watch of host %s ended", key.Name)
-			}
-			if !is {
-				continue
-			}
-			if b.Status.Probed != nil && b.Status.Probed.Request == request {
-				return b.Status.Report, nil
-			}
-			if c := meta.FindStatusCondition(b.Status.Conditions, ironflowv1.Reachable); c != nil && c.Status == metav1.ConditionFalse {
-				last = c.Message
-			}
-		}
-	}
-}
-
-func errorOf(text string) error {
-	if text == "" {
-		return nil
-	}
-	return errors.New(text)
-}
-
 // newBMCHealth shows the last known health.
 func newBMCHealth(c *connection) *cobra.Command {
 	return &cobra.Command{
-		Use: "health HOST", Short: "Show how the parts of a host's machine are", Args: cobra.ExactArgs(1),
+		Use: "health HOST", Short: "Show how the parts of a host's machine are", Args: cobra.ExactArgs(1), ValidArgsFunction: c.complete(hostKind, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := c.bmc(cmd.Context(), args[0])
 			if err != nil {
@@ -128,7 +85,8 @@ func printHealth(out io.Writer, b *ironflowv1.BMC) error {
 // newBMCQuirks shows the table of quirks, or those of a host.
 func newBMCQuirks(c *connection) *cobra.Command {
 	return &cobra.Command{
-		Use: "quirks [HOST]", Short: "Show how a host's BMC differs from what Redfish says, or all that is known of BMCs", Args: cobra.MaximumNArgs(1),
+		Use: "quirks [HOST]", Short: "Show how a host's BMC differs from what Redfish says, or all that is known of BMCs",
+		Args: cobra.MaximumNArgs(1), ValidArgsFunction: c.complete(hostKind, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return printRows(cmd.OutOrStdout(), quirks.New().Rows())
@@ -170,14 +128,18 @@ func printApplied(out io.Writer, b *ironflowv1.BMC) error {
 
 // bmc reads the BMC of a host.
 func (c *connection) bmc(ctx context.Context, host string) (*ironflowv1.BMC, error) {
+	bare, err := hostKind.bare([]string{host})
+	if err != nil {
+		return nil, err
+	}
 	cl, namespace, err := c.open()
 	if err != nil {
 		return nil, err
 	}
 	b := &ironflowv1.BMC{}
-	err = cl.Get(ctx, types.NamespacedName{Namespace: namespace, Name: host}, b)
+	err = cl.Get(ctx, types.NamespacedName{Namespace: namespace, Name: bare[0]}, b)
 	if apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("host %s has no BMC: it was not registered yet, or ironflow runs without --bmc", host)
+		return nil, exitError{fmt.Errorf("host %s has no BMC: it was not registered yet, or ironflow runs without --bmc; see kubectl ironflow why %s", bare[0], bare[0]), exitPerson}
 	}
 	return b, err
 }

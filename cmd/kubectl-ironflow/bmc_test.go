@@ -1,89 +1,27 @@
 package main
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ironflowv1 "github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/bmc/quirks"
+	"github.com/ironflow/ironflow/controllers/bmc"
 	"github.com/ironflow/ironflow/test/kubeapi"
 )
-
-// site is an API server that the program finds by its kubeconfig.
-type site struct {
-	*WithT
-	t          *testing.T
-	kube       client.WithWatch
-	kubeconfig string
-}
-
-func newSite(t *testing.T) *site {
-	t.Helper()
-	s := &site{WithT: NewWithT(t), t: t, kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, metal3v1.AddToScheme, ironflowv1.AddToScheme} {
-		s.Expect(add(scheme)).To(Succeed())
-	}
-	api, err := kubeapi.New(scheme, &metal3v1.BareMetalHost{}, &metal3v1.HostFirmwareSettings{}, &metal3v1.FirmwareSchema{}, &corev1.Secret{}, &ironflowv1.BMC{})
-	s.Expect(err).NotTo(HaveOccurred())
-	server := httptest.NewServer(api)
-	t.Cleanup(server.Close)
-	s.kube, err = api.Client(scheme)
-	s.Expect(err).NotTo(HaveOccurred())
-	s.Expect(clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters: map[string]*clientcmdapi.Cluster{"lab": {Server: server.URL}}, CurrentContext: "lab",
-		Contexts: map[string]*clientcmdapi.Context{"lab": {Cluster: "lab", Namespace: "site"}},
-	}, s.kubeconfig)).To(Succeed())
-	return s
-}
-
-// create makes an object in the namespace of the kubeconfig, status and all.
-func (s *site) create(o client.Object) {
-	s.t.Helper()
-	o.SetNamespace("site")
-	full, ok := o.DeepCopyObject().(client.Object)
-	s.Expect(ok).To(BeTrue())
-	s.Expect(s.kube.Create(s.t.Context(), o)).To(Succeed())
-	switch o.(type) {
-	case *metal3v1.FirmwareSchema, *corev1.Secret:
-		return
-	}
-	full.SetResourceVersion(o.GetResourceVersion())
-	full.SetUID(o.GetUID())
-	s.Expect(s.kube.Status().Update(s.t.Context(), full)).To(Succeed())
-}
-
-// run is the program; in is its standard input.
-func (s *site) run(in string, args ...string) (out, errors string, err error) {
-	return command(s.t, in, append(args, "--kubeconfig", s.kubeconfig)...)
-}
-
-func command(t *testing.T, in string, args ...string) (out, errors string, err error) {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	cmd := newCommand()
-	cmd.SetArgs(args)
-	cmd.SetIn(strings.NewReader(in))
-	cmd.SetOut(&stdout)
-	cmd.SetErr(&stderr)
-	err = cmd.ExecuteContext(t.Context())
-	return stdout.String(), stderr.String(), err
-}
 
 // aBMC has a RAID controller of two levels, no secure boot, and a quirk.
 func aBMC(name string) *ironflowv1.BMC {
@@ -185,9 +123,63 @@ func TestBMCProbeWithoutAnAnswer(t *testing.T) {
 	s.create(b)
 	out, _, err := s.run("", "bmc", "probe", "node-1", "--wait", "300ms")
 	s.Expect(err).To(MatchError(And(ContainSubstring("is ironflow running with --bmc?"), ContainSubstring("no route to 192.0.2.1"))))
+	s.Expect(codeOf(err)).To(Equal(exitTimeout))
 	s.Expect(out).To(BeEmpty(), "an old report is none")
 	_, _, err = s.run("", "bmc", "probe", "nobody")
-	s.Expect(err).To(MatchError(ContainSubstring("host nobody")))
+	s.Expect(err).To(MatchError("host site/nobody is not there"))
+}
+
+// TestBMCProbeEndsWhenOnlyAPersonCanGoOn, though the time is not over.
+func TestBMCProbeEndsWhenOnlyAPersonCanGoOn(t *testing.T) {
+	s := newSite(t)
+	for name, annotation := range map[string]string{"held": names.Hold, "paused": names.Paused} {
+		s.create(&metal3v1.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{annotation: ""}}})
+		_, _, err := s.run("", "bmc", "probe", name)
+		s.Expect(codeOf(err)).To(Equal(exitPerson), "%v", err)
+		s.Expect(err).To(MatchError(ContainSubstring("remove the annotation " + annotation)))
+	}
+	NewWithT(t).Expect(byPerson).To(ConsistOf(bmc.ReasonNoRedfish, bmc.ReasonBadAddress, bmc.ReasonNoCredentials, bmc.ReasonBadCredentials), "the controller's reasons that no attempt ends")
+}
+
+// TestBMCProbeOfRefusedCredentials ends once they stand: what was mended a moment ago gets its chance.
+func TestBMCProbeOfRefusedCredentials(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		known, err := scheme()
+		g.Expect(err).NotTo(HaveOccurred())
+		api, err := kubeapi.New(known, &metal3v1.BareMetalHost{}, &ironflowv1.BMC{})
+		g.Expect(err).NotTo(HaveOccurred())
+		kube, err := api.Client(known)
+		g.Expect(err).NotTo(HaveOccurred())
+		meta := metav1.ObjectMeta{Namespace: "site", Name: "node-1"}
+		g.Expect(kube.Create(t.Context(), &metal3v1.BareMetalHost{ObjectMeta: meta})).To(Succeed())
+		b := &ironflowv1.BMC{ObjectMeta: meta}
+		g.Expect(kube.Create(t.Context(), b)).To(Succeed())
+		b.Status.Conditions = []metav1.Condition{{Type: ironflowv1.Ready, Status: metav1.ConditionFalse, Reason: "BadCredentials", Message: "user root is refused", LastTransitionTime: metav1.Now()}}
+		g.Expect(kube.Status().Update(t.Context(), b)).To(Succeed())
+		ask := func() (*ironflowv1.BMCReport, error) {
+			ctx, stop := context.WithTimeoutCause(t.Context(), time.Hour, errTimeout)
+			defer stop()
+			p := probing{client: kube, key: client.ObjectKeyFromObject(b), request: "now", wait: time.Hour}
+			return p.run(ctx)
+		}
+		began := time.Now()
+		_, err = ask()
+		g.Expect(codeOf(err)).To(Equal(exitPerson), "%v", err)
+		g.Expect(err).To(MatchError(ContainSubstring("user root is refused")))
+		g.Expect(time.Since(began)).To(BeNumerically("~", stands, time.Second))
+
+		mended := make(chan error, 1)
+		go func() {
+			<-time.After(stands / 2)
+			b.Status.Conditions, b.Status.Report, b.Status.Probed = nil, &ironflowv1.BMCReport{Vendor: "Maker"}, &ironflowv1.Probed{Request: "now", Time: metav1.Now()}
+			mended <- kube.Status().Update(t.Context(), b)
+		}()
+		report, err := ask()
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(<-mended).To(Succeed())
+		g.Expect(report.Vendor).To(Equal("Maker"))
+	})
 }
 
 // hosts are a host whose wishes cannot work, and one that asks for nothing.

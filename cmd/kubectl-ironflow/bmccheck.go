@@ -25,7 +25,7 @@ const checkLong = `Compares what the BareMetalHosts of a file ask for, with thei
 BMCs of the same names in the cluster have reported. Says what cannot work on that hardware, and what to write instead.
 Changes nothing. With --report, one report of "ironflow bmc probe --output json" is used, and no cluster is needed.
 
-Exit codes: 0 nothing that is known speaks against it; 1 something cannot work or could not be checked, or a flag was wrong.`
+Exit codes: 0 nothing that is known speaks against it; 1 something cannot work or could not be checked; 2 the call was wrong.`
 
 // newBMCCheck holds wishes against reports before they are applied.
 func newBMCCheck(c *connection) *cobra.Command {
@@ -36,6 +36,9 @@ func newBMCCheck(c *connection) *cobra.Command {
 		Example: `  kubectl ironflow bmc check -f hosts.yaml
   ironflow bmc probe --username root 192.0.2.10 --output json >report.json && kubectl ironflow bmc check -f hosts.yaml --report report.json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if file == "" {
+				return usage("say with --filename which file is to be checked")
+			}
 			hosts, problems, err := readHostsFile(file, cmd.InOrStdin(), cmd.ErrOrStderr())
 			if err != nil {
 				return err
@@ -53,7 +56,6 @@ func newBMCCheck(c *connection) *cobra.Command {
 	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the hosts and what belongs to them; - is the standard input")
 	cmd.Flags().StringVar(&report, "report", "", "file with a report of ironflow bmc probe --output json, which is used instead of those in the cluster")
 	cmd.Flags().BoolVar(&askSizes, "ask-sizes", false, "ask the web servers of live ISOs and firmware images how large they are, to hold that against what the BMCs take")
-	_ = cmd.MarkFlagRequired("filename") // the flag exists
 	return cmd
 }
 

@@ -27,7 +27,8 @@ func newBMCLog(c *connection) *cobra.Command {
 	var limit int
 	var caFile string
 	cmd := &cobra.Command{
-		Use: "log HOST", Short: "Show the last entries of the logs of a host's machine, oldest first", Long: logLong, Args: cobra.ExactArgs(1),
+		Use: "log HOST", Short: "Show the last entries of the logs of a host's machine, oldest first", Long: logLong,
+		Args: cobra.ExactArgs(1), ValidArgsFunction: c.complete(hostKind, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var ca []byte
 			if caFile != "" {
@@ -51,13 +52,17 @@ func newBMCLog(c *connection) *cobra.Command {
 
 // target says how the BMC of a host is reached.
 func (c *connection) target(ctx context.Context, name string) (bmcclient.Target, error) {
+	bare, err := hostKind.bare([]string{name})
+	if err != nil {
+		return bmcclient.Target{}, err
+	}
 	cl, namespace, err := c.open()
 	if err != nil {
 		return bmcclient.Target{}, err
 	}
 	h := &metal3v1.BareMetalHost{}
-	if err := cl.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, h); err != nil {
-		return bmcclient.Target{}, fmt.Errorf("host %s: %w", name, err)
+	if err := readHost(ctx, cl, types.NamespacedName{Namespace: namespace, Name: bare[0]}, h); err != nil {
+		return bmcclient.Target{}, err
 	}
 	a, err := address.Parse(h.Spec.BMC.Address)
 	if err != nil {

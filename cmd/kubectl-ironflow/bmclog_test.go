@@ -39,7 +39,7 @@ func TestBMCLog(t *testing.T) {
 	s.Expect(out).To(MatchRegexp(`CREATED +SEVERITY +ID +MESSAGE\n.* +Critical +\d+ +a fan has stopped\n$`))
 	s.Expect(sim.Sessions()).To(BeEmpty(), "our session is ended")
 	for host, says := range map[string]string{
-		"node-2": "Credentials", "node-3": "not one of Redfish", "node-4": "the Secret of its BMC", "nobody": "host nobody",
+		"node-2": "Credentials", "node-3": "not one of Redfish", "node-4": "the Secret of its BMC", "nobody": "host site/nobody is not there",
 	} {
 		_, _, err := s.run("", "bmc", "log", host)
 		s.Expect(err).To(MatchError(ContainSubstring(says)))

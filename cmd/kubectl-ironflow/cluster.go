@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,6 +27,26 @@ func (c cluster) name() string {
 		return c.deployment.Name
 	}
 	return c.install.Name
+}
+
+// namespace is that of its objects.
+func (c cluster) namespace() string {
+	if c.deployment != nil {
+		return c.deployment.Namespace
+	}
+	return c.install.Namespace
+}
+
+// keys are those of its objects, as keyOf has them.
+func (c cluster) keys() []string {
+	var keys []string
+	if c.deployment != nil {
+		keys = append(keys, c.deployment.Namespace+"/"+c.deployment.Name+"/ClusterDeployment")
+	}
+	if c.install != nil {
+		keys = append(keys, c.install.Namespace+"/"+c.install.Name+"/AgentClusterInstall")
+	}
+	return keys
 }
 
 // String names the objects, for a person who has to choose.
@@ -69,7 +90,7 @@ func (c cluster) is(name string) bool {
 func checkClusterName(name string) error {
 	kind, _, prefixed := strings.Cut(name, "/")
 	if prefixed && !slices.Contains(slices.Concat(deploymentPrefixes, installPrefixes), kind) {
-		return fmt.Errorf("%q: want NAME, cd/NAME or aci/NAME", name)
+		return usage("%q: want NAME, cd/NAME or aci/NAME", name)
 	}
 	return nil
 }
@@ -84,23 +105,28 @@ func clusters(ctx context.Context, cl client.Client, namespace string) ([]cluste
 	if err := cl.List(ctx, &installs, client.InNamespace(namespace)); err != nil {
 		return nil, fmt.Errorf("list AgentClusterInstalls: %w", err)
 	}
+	return pair(deployments.Items, installs.Items), nil
+}
+
+// pair finds the objects of the same cluster.
+func pair(deployments []hivev1.ClusterDeployment, installs []hiveextv1.AgentClusterInstall) []cluster {
 	var all []cluster
-	named := map[string]bool{}
-	for i := range installs.Items {
-		c := cluster{install: &installs.Items[i]}
-		ref := c.install.Spec.ClusterDeploymentRef.Name
+	named := map[client.ObjectKey]bool{}
+	for i := range installs {
+		c := cluster{install: &installs[i]}
+		ref := client.ObjectKey{Namespace: c.install.Namespace, Name: c.install.Spec.ClusterDeploymentRef.Name}
 		named[ref] = true
-		if at := slices.IndexFunc(deployments.Items, func(d hivev1.ClusterDeployment) bool { return d.Name == ref }); at >= 0 {
-			c.deployment = &deployments.Items[at]
+		if at := slices.IndexFunc(deployments, func(d hivev1.ClusterDeployment) bool { return client.ObjectKeyFromObject(&d) == ref }); at >= 0 {
+			c.deployment = &deployments[at]
 		}
 		all = append(all, c)
 	}
-	for i := range deployments.Items {
-		if d := &deployments.Items[i]; !named[d.Name] {
+	for i := range deployments {
+		if d := &deployments[i]; !named[client.ObjectKeyFromObject(d)] {
 			all = append(all, cluster{deployment: d})
 		}
 	}
-	return all, nil
+	return all
 }
 
 // findCluster is the one cluster of the namespace that the name means.
@@ -112,10 +138,24 @@ func findCluster(ctx context.Context, cl client.Client, namespace, name string) 
 	if err != nil {
 		return cluster{}, err
 	}
-	all = slices.DeleteFunc(all, func(c cluster) bool { return !c.is(name) })
+	c, err := choose(all, name)
+	if errors.Is(err, errNoCluster) {
+		return cluster{}, fmt.Errorf("no cluster %s in namespace %s: there is no ClusterDeployment or AgentClusterInstall of that name; look for it with kubectl ironflow get clusters -A, and choose its namespace with -n", name, namespace)
+	}
+	return c, err
+}
+
+var errNoCluster = errors.New("there is no ClusterDeployment or AgentClusterInstall of that name; kubectl ironflow get clusters -A lists them")
+
+// choose is the one cluster of a namespace that the name means.
+func choose(all []cluster, name string) (cluster, error) {
+	if err := checkClusterName(name); err != nil {
+		return cluster{}, err
+	}
+	all = slices.DeleteFunc(slices.Clone(all), func(c cluster) bool { return !c.is(name) })
 	switch len(all) {
 	case 0:
-		return cluster{}, fmt.Errorf("no cluster %s in namespace %s: there is no ClusterDeployment or AgentClusterInstall of that name; look for it with kubectl get clusterdeployments,agentclusterinstalls -A, and choose its namespace with -n", name, namespace)
+		return cluster{}, fmt.Errorf("no cluster %s: %w", name, errNoCluster)
 	case 1:
 		return all[0], nil
 	}
@@ -124,5 +164,5 @@ func findCluster(ctx context.Context, cl client.Client, namespace, name string) 
 		texts = append(texts, c.String())
 	}
 	slices.Sort(texts)
-	return cluster{}, fmt.Errorf("several clusters of namespace %s match %s: %s; name one as cd/NAME or aci/NAME", namespace, name, strings.Join(texts, ", "))
+	return cluster{}, fmt.Errorf("several clusters of namespace %s match %s: %s; name one as cd/NAME or aci/NAME", all[0].namespace(), name, strings.Join(texts, ", "))
 }

@@ -163,8 +163,7 @@ func approvalNode(a *agentv1.Agent) render.Node {
 	if a.Spec.Approved {
 		return render.Node{}
 	}
-	patch := fmt.Sprintf("kubectl patch agent %s -n %s --type merge -p '{\"spec\":{\"approved\":true}}'", a.Name, a.Namespace)
-	return render.Node{Title: "waiting for: its approval", Children: []render.Node{render.Leaf("who ends it", "a person: "+patch)}}
+	return render.Node{Title: "waiting for: its approval", Children: []render.Node{render.Leaf("who ends it", "a person: "+approval(a))}}
 }
 
 // machineLines are what the machine is doing.

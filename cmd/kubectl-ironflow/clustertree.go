@@ -81,9 +81,9 @@ func standingNode(conditions []hiveextv1.Condition) render.Node {
 	if w, waits := view.ParseWait(c.Message); waits {
 		return render.Node{Title: "waiting for: " + w.For, Children: []render.Node{render.Leaf("who ends it", w.Ends)}}
 	}
-	what, todo, _ := strings.Cut(c.Message, nextStep)
+	what, todo := splitNext(c.Message)
 	key := map[string]string{hiveextv1.ConditionReady: "ready", hiveextv1.ConditionStalled: "failed", hiveextv1.ConditionReconciling: "in progress"}[c.Type]
-	return render.Node{Title: key + ": " + strings.TrimSuffix(strings.TrimSpace(what), "."), Children: []render.Node{render.Leaf("next", todo)}}
+	return render.Node{Title: key + ": " + strings.TrimSuffix(what, "."), Children: []render.Node{render.Leaf("next", todo)}}
 }
 
 // check is the outcome of one of the hub's checks, of a cluster or of a host.

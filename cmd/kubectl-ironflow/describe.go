@@ -24,8 +24,8 @@ import (
 const lastEvents = 8
 
 func newDescribe(c *connection) *cobra.Command {
-	of := func(use, short string, gather gatherer) *cobra.Command {
-		return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+	of := func(use, short string, k kind, gather gatherer) *cobra.Command {
+		return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), ValidArgsFunction: c.complete(k, 1), RunE: func(cmd *cobra.Command, args []string) error {
 			cl, namespace, err := c.open()
 			if err != nil {
 				return err
@@ -38,12 +38,16 @@ func newDescribe(c *connection) *cobra.Command {
 		}}
 	}
 	host := func(ctx context.Context, cl client.Client, namespace, name string) (render.Node, error) {
-		return describe(ctx, cl, types.NamespacedName{Namespace: namespace, Name: name})
+		bare, err := hostKind.bare([]string{name})
+		if err != nil {
+			return render.Node{}, err
+		}
+		return describe(ctx, cl, types.NamespacedName{Namespace: namespace, Name: bare[0]}, time.Now())
 	}
-	cmd := of("describe HOST", "Show a host, or a cluster, and everything that belongs to it as a tree", host)
+	cmd := of("describe HOST", "Show a host, or a cluster, and everything that belongs to it as a tree", hostKind, host)
 	cmd.AddCommand(
-		of("host HOST", "Show one host, also one that is called cluster", host),
-		of("cluster CLUSTER", "Show a cluster with its hosts, roles, stages, checks and operators, what it waits for and who can end that", describeCluster),
+		of("host HOST", "Show one host, also one that is called cluster", hostKind, host),
+		of("cluster CLUSTER", "Show a cluster with its hosts, roles, stages, checks and operators, what it waits for and who can end that", clusterKind, describeCluster),
 	)
 	return cmd
 }
@@ -51,30 +55,42 @@ func newDescribe(c *connection) *cobra.Command {
 // gatherer makes the tree of what is called name.
 type gatherer func(ctx context.Context, cl client.Client, namespace, name string) (render.Node, error)
 
-// describe gathers the tree of a host. What cannot be read is said in its place.
-func describe(ctx context.Context, cl client.Client, key types.NamespacedName) (render.Node, error) {
+// describe gathers the tree of a host. What cannot be read is said in its place, and each text once.
+func describe(ctx context.Context, cl client.Client, key types.NamespacedName, now time.Time) (render.Node, error) {
 	host := &metal3v1.BareMetalHost{}
-	if err := cl.Get(ctx, key, host); err != nil {
-		return render.Node{}, fmt.Errorf("host %s: %w", key, err)
+	if err := readHost(ctx, cl, key, host); err != nil {
+		return render.Node{}, err
 	}
-	v := view.Of(host)
-	return render.Node{Title: "BareMetalHost/" + host.Name, Children: []render.Node{
-		{Title: "phase: " + phaseLine(v), Children: []render.Node{
-			render.Leaf("step", stepLine(v)), render.Leaf("waiting for", v.WaitingFor),
-			render.Leaf("reason", v.Reason), render.Leaf("next", v.NextAction),
-		}},
-		render.Leaff("power: %s", power(v)),
-		{Title: "BMC: " + host.Spec.BMC.Address, Children: []render.Node{secretNode(ctx, cl, host)}},
-		conditionsNode(host.Status.Conditions),
-		imageNode(ctx, cl, key),
+	v, a := view.Of(host), hostWhy(host, now)
+	image := imageNode(ctx, cl, key)
+	said := &said{}
+	said.node(a.node())
+	said.text(v.Note.Message(), v.Reason, host.Status.ErrorMessage)
+	root := render.Node{Title: "BareMetalHost/" + host.Name, Children: []render.Node{
+		{Title: "phase: " + a.state, Children: append([]render.Node{render.Leaf("step", stepBeside(a, v))}, a.node().Children...)},
+		render.Leaff("power: %s", render.Power(v)),
+		render.Leaf("consumer", v.Consumer), render.Leaf("deploys", v.Method),
+		bmcNode(ctx, cl, host, said),
+		firmwareNode(ctx, cl, key, said),
+		conditionsNode(host.Status.Conditions, said),
+		image,
 		hardwareNode(ctx, cl, key),
-		agentNode(ctx, cl, host),
-		eventsNode(ctx, cl, host),
-	}}, nil
+		agentNode(ctx, cl, host, now),
+		eventsNode(ctx, cl, host, now),
+	}}
+	return root, nil
 }
 
-func phaseLine(v view.View) string {
-	if d := render.Elapsed(v.InPhase(time.Now())); d != "" {
+// stepBeside is the step, unless the answer has it.
+func stepBeside(a answer, v view.View) string {
+	if line := stepLine(v); !strings.Contains(a.waits, line) {
+		return line
+	}
+	return ""
+}
+
+func phaseLine(v view.View, now time.Time) string {
+	if d := render.Elapsed(v.InPhase(now)); d != "" {
 		return v.Phase + " since " + d
 	}
 	return v.Phase
@@ -89,20 +105,6 @@ func stepLine(v view.View) string {
 		line += ": " + v.Text
 	}
 	return line
-}
-
-func power(v view.View) string {
-	if v.PoweredOn == v.Online {
-		return onOrOff(v.PoweredOn)
-	}
-	return fmt.Sprintf("%s, wanted %s", onOrOff(v.PoweredOn), onOrOff(v.Online))
-}
-
-func onOrOff(on bool) string {
-	if on {
-		return "on"
-	}
-	return "off"
 }
 
 func secretNode(ctx context.Context, cl client.Client, host *metal3v1.BareMetalHost) render.Node {
@@ -123,10 +125,14 @@ func secretNode(ctx context.Context, cl client.Client, host *metal3v1.BareMetalH
 	return render.Leaff("Secret/%s: %s", name, accepted)
 }
 
-func conditionsNode(conditions []metav1.Condition) render.Node {
+// conditionsNode lists conditions. What their messages say that stands elsewhere in the tree is left out.
+func conditionsNode(conditions []metav1.Condition, said *said) render.Node {
 	n := render.Node{Title: "conditions"}
 	for _, c := range conditions {
-		n.Children = append(n.Children, conditionLine(c.Type, string(c.Status), c.Reason, c.Message))
+		n.Children = append(n.Children, conditionLine(c.Type, string(c.Status), c.Reason, said.once(c.Message)))
+	}
+	if len(n.Children) == 0 {
+		return render.Node{}
 	}
 	return n
 }
@@ -143,9 +149,9 @@ func imageNode(ctx context.Context, cl client.Client, key types.NamespacedName) 
 	if err := cl.Get(ctx, key, image); err != nil {
 		return unreadable("PreprovisioningImage", key.Name, err)
 	}
-	n := render.Node{Title: "PreprovisioningImage/" + image.Name}
+	n, said := render.Node{Title: "PreprovisioningImage/" + image.Name}, &said{}
 	for _, c := range image.Status.Conditions {
-		n.Children = append(n.Children, conditionLine(c.Type, string(c.Status), c.Reason, c.Message))
+		n.Children = append(n.Children, conditionLine(c.Type, string(c.Status), c.Reason, said.once(c.Message)))
 	}
 	return n
 }
@@ -163,7 +169,7 @@ func hardwareNode(ctx context.Context, cl client.Client, key types.NamespacedNam
 		hw.SystemVendor.ProductName, hw.CPU.Count, hw.RAMMebibytes, len(hw.Storage), len(hw.NIC))
 }
 
-func agentNode(ctx context.Context, cl client.Client, host *metal3v1.BareMetalHost) render.Node {
+func agentNode(ctx context.Context, cl client.Client, host *metal3v1.BareMetalHost, now time.Time) render.Node {
 	var agents agentv1.AgentList
 	err := cl.List(ctx, &agents, client.InNamespace(host.Namespace), client.MatchingLabels{names.AgentHostLabel: hubid.HostLabel(host.Name)})
 	if err != nil {
@@ -172,15 +178,12 @@ func agentNode(ctx context.Context, cl client.Client, host *metal3v1.BareMetalHo
 	if len(agents.Items) == 0 {
 		return render.Node{}
 	}
-	a := agents.Items[0]
-	n := render.Node{Title: "Agent/" + a.Name, Children: []render.Node{
-		render.Leaf("state", strings.TrimSpace(a.Status.DebugInfo.State+" "+a.Status.DebugInfo.StateInfo)),
-	}}
-	if p := a.Status.Progress; p != nil {
-		n.Children = append(n.Children, render.Leaff("stage: %s %s (%d%% of the installation)", p.CurrentStage, p.ProgressInfo, p.InstallationPercentage))
-	}
+	a := &agents.Items[0]
+	why, said := agentWhy(a, now), &said{}
+	said.node(why.node())
+	n := render.Node{Title: why.title + ": " + why.state, Children: append(why.node().Children, render.Leaf("info", said.once(a.Status.DebugInfo.StateInfo)))}
 	for _, c := range a.Status.Conditions {
-		n.Children = append(n.Children, conditionLine(c.Type, string(c.Status), c.Reason, c.Message))
+		n.Children = append(n.Children, conditionLine(c.Type, string(c.Status), c.Reason, said.once(c.Message)))
 	}
 	return n
 }

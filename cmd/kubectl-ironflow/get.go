@@ -2,211 +2,236 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"maps"
 	"slices"
-	"strings"
 	"time"
 
-	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
-	"k8s.io/apimachinery/pkg/labels"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/printers"
 
-	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/controllers/host/view/render"
 )
 
-// refresh redraws the table while nothing changes, so that times go on.
+// refresh is how often a table on a terminal is drawn anew, so that times go on.
 const refresh = time.Second
 
-type getOptions struct {
-	all, watch bool
-	output     string
-	selector   string
-	// names are those of the hosts; none for all.
-	names []string
-}
-
-// outputs are what --output takes, beside nothing for a table.
-var outputs = []string{"json", "yaml", "name"}
-
-func newGetHosts(c *connection) *cobra.Command {
-	var o getOptions
-	cmd := &cobra.Command{
-		Use:     "hosts [NAME...]",
-		Aliases: []string{"host", "bmh"},
-		Short:   "List hosts with phase, step, percent, time in phase and reason",
-		RunE: func(cmd *cobra.Command, names []string) error {
-			if o.output != "" && !slices.Contains(outputs, o.output) {
-				return fmt.Errorf("--output %q is none of %s", o.output, strings.Join(outputs, ", "))
-			}
-			if o.names = names; o.all && len(names) > 0 {
-				return errors.New("names are of one namespace: leave --all-namespaces out")
-			}
-			cl, namespace, err := c.open()
-			if err != nil {
-				return err
-			}
-			if o.all {
-				namespace = ""
-			}
-			if o.watch {
-				return watchHosts(cmd.Context(), cl, namespace, cmd.OutOrStdout(), o)
-			}
-			hosts, err := listHosts(cmd.Context(), cl, namespace, o)
-			if err != nil {
-				return err
-			}
-			return printHosts(cmd.OutOrStdout(), hosts, o)
-		},
+func newGet(c *connection) *cobra.Command {
+	cmd := &cobra.Command{Use: "get", Short: "List hosts, clusters or agents"}
+	shorts := map[string]string{
+		hostKind.name:    "List hosts with phase, step, percent, time in phase and reason",
+		clusterKind.name: "List clusters with state, percent, hosts and what they wait for",
+		agentKind.name:   "List the hosts that have registered at the hub, with role, state and stage",
 	}
-	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "hosts of all namespaces")
-	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "keep the table up to date until Ctrl-C")
-	cmd.Flags().StringVarP(&o.output, "output", "o", "", "json (one object a line), yaml (a list) or name (for other commands); empty for a table")
-	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "only hosts with these labels, such as rack=a1,role!=storage")
+	for _, k := range kinds {
+		cmd.AddCommand(newGetKind(c, k, shorts[k.name]))
+	}
 	return cmd
 }
 
-// listHosts reads the hosts that are asked for, sorted. One that is named and not there is an error.
-func listHosts(ctx context.Context, cl client.Client, namespace string, o getOptions) ([]view.View, error) {
-	items, err := selectHosts(ctx, cl, namespace, o.selector, o.names)
-	if err != nil {
-		return nil, err
-	}
-	views := make([]view.View, len(items))
-	for i := range items {
-		views[i] = view.Of(&items[i])
-	}
-	slices.SortFunc(views, func(a, b view.View) int {
-		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
-	})
-	return views, nil
+// listing is one call of get.
+type listing struct {
+	connection *connection
+	selection  selection
+	output     *output
+	watch      bool
+	printer    printers.ResourcePrinter
+	out, err   io.Writer
 }
 
-// selectHosts reads hosts by labels and names; without either all of the namespace.
-func selectHosts(ctx context.Context, cl client.Client, namespace, selector string, names []string) ([]metal3v1.BareMetalHost, error) {
-	wanted, err := labels.Parse(selector)
-	if err != nil {
-		return nil, fmt.Errorf("--selector %q: %w", selector, err)
-	}
-	var list metal3v1.BareMetalHostList
-	if err := cl.List(ctx, &list, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: wanted}); err != nil {
-		return nil, fmt.Errorf("list hosts: %w", err)
-	}
-	if len(names) == 0 {
-		return list.Items, nil
-	}
-	for _, name := range names {
-		if !slices.ContainsFunc(list.Items, func(h metal3v1.BareMetalHost) bool { return h.Name == name }) {
-			return nil, fmt.Errorf("host %s/%s is not there, or has other labels", namespace, name)
-		}
-	}
-	return slices.DeleteFunc(list.Items, func(h metal3v1.BareMetalHost) bool { return !slices.Contains(names, h.Name) }), nil
-}
-
-func printHosts(w io.Writer, hosts []view.View, o getOptions) error {
-	switch o.output {
-	case "json":
-		enc := json.NewEncoder(w)
-		for _, h := range hosts {
-			if err := enc.Encode(h); err != nil {
+func newGetKind(c *connection, k kind, short string) *cobra.Command {
+	l := listing{connection: c, selection: selection{kind: k}, output: newOutput()}
+	cmd := &cobra.Command{
+		Use: k.many + " [NAME...]", Aliases: append([]string{k.name}, k.aliases...), Short: short,
+		ValidArgsFunction: c.complete(k, anyNumber),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l.selection.names, l.out, l.err = args, cmd.OutOrStdout(), cmd.ErrOrStderr()
+			if err := l.selection.check(false); err != nil {
 				return err
 			}
-		}
-		return nil
-	case "yaml":
-		raw, err := yaml.Marshal(hosts)
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(raw)
-		return err
-	case "name":
-		for _, h := range hosts {
-			fmt.Fprintf(w, "baremetalhost.metal3.io/%s\n", h.Name)
-		}
-		return nil
-	}
-	if len(hosts) == 0 {
-		_, err := fmt.Fprintln(w, "No hosts found.")
-		return err
-	}
-	width := terminalWidth(w)
-	return render.Table(w, hosts, time.Now(), render.TableOptions{Namespace: o.all, Bar: width > 0, Width: width})
-}
-
-// terminalWidth is that of the terminal that w is; 0 when it is none.
-func terminalWidth(w io.Writer) int {
-	f, ok := w.(*os.File)
-	if !ok {
-		return 0
-	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
-	}
-	return width
-}
-
-// watchHosts prints the table again whenever a host changed. On a terminal the
-// screen is redrawn each second, elsewhere the table is appended.
-func watchHosts(ctx context.Context, cl client.WithWatch, namespace string, w io.Writer, o getOptions) error {
-	tty := false
-	if f, ok := w.(*os.File); ok {
-		tty = term.IsTerminal(int(f.Fd()))
-	}
-	for ctx.Err() == nil {
-		err := watchOnce(ctx, cl, namespace, o, func(hosts []view.View) error {
-			if tty {
-				fmt.Fprint(w, "\033[H\033[2J")
+			var err error
+			if l.printer, err = l.output.printer(); err != nil {
+				return err
 			}
-			return printHosts(w, hosts, o)
-		}, tty)
-		if err != nil && !errors.Is(err, context.Canceled) {
+			if l.watch {
+				return l.keepUp(cmd.Context())
+			}
+			return l.once()
+		},
+	}
+	l.selection.bind(cmd, "list")
+	l.output.bind(cmd)
+	cmd.Flags().BoolVarP(&l.watch, "watch", "w", false, "go on with what changes, until Ctrl-C; on a terminal the table is kept up to date")
+	completeOutput(cmd)
+	return cmd
+}
+
+// once prints what there is.
+func (l *listing) once() error {
+	all, err := l.connection.find(l.selection)
+	if err != nil {
+		return err
+	}
+	if l.printer != nil {
+		return l.printer.PrintObj(asOne(all, len(l.selection.names) == 1), l.out)
+	}
+	if len(all) == 0 {
+		namespace, _, err := l.connection.space()
+		fmt.Fprintln(l.err, l.selection.none(namespace))
+		return err
+	}
+	return l.table(all, lines{headers: !l.output.noHeaders})
+}
+
+// lines are which lines of a table are printed.
+type lines struct {
+	headers bool
+	// of has the keys of the objects whose lines are wanted; nil for all.
+	of map[string]bool
+}
+
+// table prints the lines of these objects.
+func (l *listing) table(all []*unstructured.Unstructured, which lines) error {
+	width := terminalWidth(l.out)
+	t, err := l.selection.kind.table(all, tableOptions{now: time.Now(), wide: *l.output.flags.OutputFormat == wide, bars: width > 0})
+	if err != nil {
+		return err
+	}
+	head := t.head
+	if l.selection.all {
+		head = append([]string{"NAMESPACE"}, head...)
+	}
+	if !which.headers {
+		head = nil
+	}
+	var cells [][]string
+	for _, r := range t.rows {
+		if which.of != nil && !slices.ContainsFunc(r.keys, func(key string) bool { return which.of[key] }) {
+			continue
+		}
+		if l.selection.all {
+			r.cells = append([]string{r.namespace}, r.cells...)
+		}
+		cells = append(cells, r.cells)
+	}
+	return render.Lines(l.out, head, cells, width)
+}
+
+// keepUp prints what there is, and then what changes. A terminal shows the whole table all the time.
+func (l *listing) keepUp(ctx context.Context) error {
+	if len(l.selection.files) > 0 {
+		return usage("--watch follows names and labels: leave --filename out")
+	}
+	cl, namespace, err := l.connection.open()
+	if err != nil {
+		return err
+	}
+	if l.selection.all {
+		namespace = ""
+	}
+	f := follower{client: cl, namespace: namespace, selector: l.selection.selector}
+	for _, m := range l.selection.kind.made {
+		f.kinds = append(f.kinds, m.gvk)
+	}
+	w := watched{listing: l, known: map[string]*unstructured.Unstructured{}, redraw: l.printer == nil && isTerminal(l.out)}
+	if w.redraw {
+		clock := time.NewTicker(refresh)
+		defer clock.Stop()
+		f.tick = clock.C
+	}
+	if err := f.run(ctx, w.see); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil // Ctrl-C is how it ends
+}
+
+// watched is a listing that is kept up to date.
+type watched struct {
+	*listing
+
+	known  map[string]*unstructured.Unstructured
+	redraw bool
+	begun  bool
+}
+
+// see prints what has changed. A table on a terminal is drawn once a second, however much changes.
+func (w *watched) see(changed, gone []*unstructured.Unstructured) (bool, error) {
+	for _, o := range changed {
+		w.known[keyOf(o)] = o
+	}
+	for _, o := range gone {
+		delete(w.known, keyOf(o))
+	}
+	if w.redraw && w.begun && len(changed)+len(gone) > 0 {
+		return false, nil
+	}
+	all, err := w.meant()
+	if err != nil && !w.begun {
+		return false, err
+	}
+	first := !w.begun
+	w.begun = true
+	switch {
+	case w.redraw:
+		fmt.Fprint(w.out, "\033[H\033[2J")
+		return false, w.table(all, lines{headers: !w.output.noHeaders})
+	case w.printer != nil:
+		return false, w.objects(all, keys(changed))
+	case first:
+		return false, w.table(all, lines{headers: !w.output.noHeaders})
+	}
+	for _, o := range gone {
+		fmt.Fprintf(w.err, "%s %s is not there any more\n", w.selection.kind.name, o.GetName())
+	}
+	if len(changed) == 0 {
+		return false, nil
+	}
+	if w.selection.kind.named == nil { // then a line needs no other object than its own
+		of := keys(changed)
+		all = slices.DeleteFunc(all, func(o *unstructured.Unstructured) bool { return !of[keyOf(o)] })
+	}
+	if len(all) == 0 {
+		return false, nil
+	}
+	return false, w.table(all, lines{of: keys(changed)})
+}
+
+// meant are those of the known ones that were asked for, sorted.
+func (w *watched) meant() ([]*unstructured.Unstructured, error) {
+	var all []*unstructured.Unstructured
+	for _, key := range slices.Sorted(maps.Keys(w.known)) {
+		all = append(all, w.known[key])
+	}
+	switch names := w.selection.names; {
+	case len(names) == 0:
+		return all, nil
+	case w.selection.kind.named != nil:
+		return w.selection.kind.named(all, names)
+	default:
+		return slices.DeleteFunc(all, func(o *unstructured.Unstructured) bool { return !slices.Contains(names, o.GetName()) }), nil
+	}
+}
+
+// objects prints those of the keys, each by itself.
+func (w *watched) objects(all []*unstructured.Unstructured, of map[string]bool) error {
+	for _, o := range all {
+		if !of[keyOf(o)] {
+			continue
+		}
+		if err := w.printer.PrintObj(o, w.out); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// watchOnce draws until the watch ends, which API servers do every few minutes.
-func watchOnce(ctx context.Context, cl client.WithWatch, namespace string, o getOptions, draw func([]view.View) error, tick bool) error {
-	watcher, err := cl.Watch(ctx, &metal3v1.BareMetalHostList{}, client.InNamespace(namespace))
-	if err != nil {
-		return fmt.Errorf("watch hosts: %w", err)
+func keys(list []*unstructured.Unstructured) map[string]bool {
+	out := map[string]bool{}
+	for _, o := range list {
+		out[keyOf(o)] = true
 	}
-	defer watcher.Stop()
-	var clock <-chan time.Time
-	if tick {
-		ticker := time.NewTicker(refresh)
-		defer ticker.Stop()
-		clock = ticker.C
-	}
-	for {
-		hosts, err := listHosts(ctx, cl, namespace, o)
-		if err != nil {
-			return err
-		}
-		if err := draw(hosts); err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-clock:
-		case event, ok := <-watcher.ResultChan():
-			if !ok {
-				return nil
-			}
-			if event.Object == nil {
-				return errors.New("the API server ended the watch without a reason")
-			}
-		}
-	}
+	return out
 }

@@ -38,10 +38,10 @@ func newKubeconfig(c *connection) *cobra.Command {
 			"CLUSTER is the name of the ClusterDeployment, of the AgentClusterInstall, or of the cluster itself; where that is\n" +
 			"more than one, cd/NAME or aci/NAME. It needs the right to read the Secret that the cluster's resource names.",
 		Example: "  kubectl ironflow kubeconfig prod -o prod.kubeconfig\n  kubectl --kubeconfig prod.kubeconfig get nodes",
-		Args:    cobra.ExactArgs(1),
+		Args:    cobra.ExactArgs(1), ValidArgsFunction: c.complete(clusterKind, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if overwrite && file == "" {
-				return errors.New("--overwrite is of --output")
+				return usage("--overwrite is of --output")
 			}
 			cl, namespace, err := c.open()
 			if err != nil {

@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -26,27 +25,29 @@ func main() {
 	log.SetLogger(logr.Discard())
 	if err := newCommand().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "kubectl ironflow:", err)
-		code := 1
-		if e, ok := errors.AsType[exitError](err); ok {
-			code = e.code
-		}
-		os.Exit(code) //nolint:gocritic // nothing is left to clean up here
+		os.Exit(int(codeOf(err))) //nolint:gocritic // nothing is left to clean up here
 	}
 }
 
 func newCommand() *cobra.Command {
-	var c connection
+	c := newConnection()
 	root := &cobra.Command{
 		Use:           "kubectl-ironflow",
 		Short:         "Look at bare-metal hosts and the clusters that are installed on them, and act on them",
+		Long:          "Look at bare-metal hosts and the clusters that are installed on them, and act on them.\n\n" + connectionHelp,
 		Version:       version.String(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl ironflow"},
 	}
-	c.bind(root.PersistentFlags())
-	get := &cobra.Command{Use: "get", Short: "List resources"}
-	get.AddCommand(newGetHosts(&c))
-	root.AddCommand(get, newDescribe(&c), newKubeconfig(&c), retry.command(&c), hold.command(&c), release.command(&c), newWait(&c), newRevokeTokens(&c), newBMC(&c), commands.Version("kubectl ironflow"))
-	return commands.Strict(root)
+	c.bind(root)
+	root.AddCommand(
+		newGet(c), newDescribe(c), newWhy(c), newEvents(c),
+		newWait(c), retry.command(c), hold.command(c), release.command(c), newReboot(c),
+		newKubeconfig(c), newRevokeTokens(c), newBMC(c), commands.Version("kubectl ironflow"),
+	)
+	addCompletion(root, c)
+	commands.Strict(root)
+	strictUsage(root)
+	return root
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -48,33 +49,31 @@ func annotation(name, value string) []byte {
 }
 
 func (v hostVerb) command(c *connection) *cobra.Command {
-	var selector string
+	s := selection{kind: hostKind}
 	cmd := &cobra.Command{
-		Use: v.use + " HOST... | -l LABELS", Short: v.short, Long: v.long,
+		Use: v.use + " HOST... | -l LABELS | -f FILE", Short: v.short, Long: v.long, ValidArgsFunction: c.complete(hostKind, anyNumber),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 && selector == "" {
-				return errors.New("name hosts, or choose them by labels with -l")
+			s.names = args
+			if err := s.check(true); err != nil {
+				return err
 			}
-			cl, namespace, err := c.open()
+			hosts, err := c.hosts(s)
 			if err != nil {
 				return err
 			}
-			return v.run(cmd.Context(), cl, namespace, selector, args, cmd.OutOrStdout())
+			cl, _, err := c.open()
+			if err != nil {
+				return err
+			}
+			return v.run(cmd.Context(), cl, hosts, cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().StringVarP(&selector, "selector", "l", "", "hosts with these labels, such as rack=a1")
+	s.bind(cmd, v.use)
 	return cmd
 }
 
 // run changes each host. What fails does not keep the others away.
-func (v hostVerb) run(ctx context.Context, cl client.Client, namespace, selector string, args []string, out io.Writer) error {
-	hosts, err := selectHosts(ctx, cl, namespace, selector, args)
-	if err != nil {
-		return err
-	}
-	if len(hosts) == 0 {
-		return fmt.Errorf("no host in namespace %s has the labels %s", namespace, selector)
-	}
+func (v hostVerb) run(ctx context.Context, cl client.Client, hosts []metal3v1.BareMetalHost, out io.Writer) error {
 	var problems []error
 	for i := range hosts {
 		if err := cl.Patch(ctx, &hosts[i], client.RawPatch(types.MergePatchType, v.patch())); err != nil {

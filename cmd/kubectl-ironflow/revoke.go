@@ -18,7 +18,7 @@ func newRevokeTokens(c *connection) *cobra.Command {
 		Short: "Revoke all tokens of the agents and images of these InfraEnvs",
 		Long: "Revoke all tokens of the agents and images of these InfraEnvs. Agents that run are refused from then on, also in the middle of an installation: " +
 			"their hosts have to boot from an image that is made afterwards.",
-		Args: cobra.MinimumNArgs(1),
+		Args: cobra.MinimumNArgs(1), ValidArgsFunction: c.complete(infraEnvKind, anyNumber),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, namespace, err := c.open()
 			if err != nil {

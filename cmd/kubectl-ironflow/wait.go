@@ -12,6 +12,8 @@ import (
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/controllers/host/view"
@@ -23,149 +25,163 @@ const waitReady = "ready"
 // waitPhases are the phases that can be waited for: those in which hosts come to rest.
 var waitPhases = []metal3v1.ProvisioningState{metal3v1.StateAvailable, metal3v1.StateProvisioned, metal3v1.StateExternallyProvisioned}
 
-// exitPerson is the exit code when only a person can go on.
-const exitPerson = 3
+// errTimeout is why a wait ends whose time is over.
+var errTimeout = errors.New("the time is over")
 
-// exitError is an error with an exit code of its own.
-type exitError struct {
-	error
-
-	code int
-}
-
-const waitLong = `Waits until hosts are as they are wanted (condition Ready), or in the phase of --for. It ends early when only a person can
-go on: a host is on hold, paused, or has an error that does not end by itself; what to do is said then.
-
-Exit codes: 0 all hosts are there; 1 the time is over, or the question was wrong; 3 only a person can go on.`
+const waitLong = `Waits until hosts are as they are wanted (condition Ready), or in the phase of --for. It ends early when only a person can go
+on: a host is on hold, paused or detached, or has an error that does not end by itself; what to do is said then, and the exit code is 3.
+After --timeout it is 4.`
 
 func newWait(c *connection) *cobra.Command {
-	var selector, target string
-	var timeout time.Duration
+	var target string
+	s, timeout := selection{kind: hostKind}, time.Duration(0)
 	cmd := &cobra.Command{
-		Use: "wait HOST... | -l LABELS", Short: "Wait until hosts are ready, or only a person can go on", Long: waitLong,
+		Use: "wait HOST... | -l LABELS | -f FILE", Short: "Wait until hosts are ready, or only a person can go on", Long: waitLong,
+		ValidArgsFunction: c.complete(hostKind, anyNumber),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 && selector == "" {
-				return errors.New("name hosts, or choose them by labels with -l")
+			s.names = args
+			if err := s.check(true); err != nil {
+				return err
 			}
 			if target != waitReady && !slices.Contains(waitPhases, metal3v1.ProvisioningState(target)) {
-				return fmt.Errorf("--for %q is neither %s nor one of the phases %q", target, waitReady, waitPhases)
+				return usage("--for %q is neither %s nor one of the phases %q", target, waitReady, waitPhases)
 			}
-			cl, namespace, err := c.open()
+			hosts, err := c.hosts(s)
 			if err != nil {
 				return err
 			}
-			ctx, cancel := context.WithTimeoutCause(cmd.Context(), timeout, fmt.Errorf("not there after %s", timeout))
+			cl, _, err := c.open()
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeoutCause(cmd.Context(), timeout, errTimeout)
 			defer cancel()
-			w := waiting{client: cl, namespace: namespace, selector: selector, names: args, target: target, out: cmd.OutOrStdout()}
+			w := waiting{client: cl, hosts: hosts, done: target, is: func(h *metal3v1.BareMetalHost) bool { return there(h, target) }, out: cmd.OutOrStdout(), timeout: timeout}
 			return w.run(ctx)
 		},
 	}
-	cmd.Flags().StringVarP(&selector, "selector", "l", "", "hosts with these labels, such as rack=a1")
+	s.bind(cmd, "wait for")
 	cmd.Flags().StringVar(&target, "for", waitReady, "ready, or a phase: available, provisioned or \"externally provisioned\"")
 	cmd.Flags().DurationVar(&timeout, "timeout", time.Hour, "how long to wait at most")
+	_ = cmd.RegisterFlagCompletionFunc("for", fixed(append([]string{waitReady}, phaseNames()...)...)) // the flag exists
 	return cmd
 }
 
-// waiting is what is waited for, and what was said so far.
+func phaseNames() (list []string) {
+	for _, p := range waitPhases {
+		list = append(list, string(p))
+	}
+	return list
+}
+
+// there tells whether a host is where it is waited for.
+func there(h *metal3v1.BareMetalHost, target string) bool {
+	if target == waitReady {
+		return meta.IsStatusConditionTrue(h.Status.Conditions, metal3v1.ReadyCondition)
+	}
+	return string(h.Status.Provisioning.State) == target && h.Status.ErrorType == ""
+}
+
+// waiting is which hosts are waited for, and what was said so far.
 type waiting struct {
-	client              client.WithWatch
-	namespace, selector string
-	names               []string
-	target              string
-	out                 io.Writer
+	client client.WithWatch
+	hosts  []metal3v1.BareMetalHost
+	// is reports that a host is there, which is said by the word done.
+	is   func(*metal3v1.BareMetalHost) bool
+	done string
+	out  io.Writer
+	// timeout is that of the context, for the message.
+	timeout time.Duration
 
-	said map[string]bool
+	now  map[client.ObjectKey]*metal3v1.BareMetalHost
+	said map[client.ObjectKey]bool
 }
 
-// run waits. API servers end a watch every few minutes; then the next one begins.
+// run waits until all hosts are there, an error when only a person can go on.
 func (w *waiting) run(ctx context.Context) error {
-	w.said = map[string]bool{}
-	for {
-		done, err := w.once(ctx)
-		if err != nil || done {
-			return err
-		}
+	w.now, w.said = map[client.ObjectKey]*metal3v1.BareMetalHost{}, map[client.ObjectKey]bool{}
+	for i := range w.hosts {
+		w.now[client.ObjectKeyFromObject(&w.hosts[i])] = nil
 	}
+	f := follower{client: w.client, kinds: []schema.GroupVersionKind{hostKind.made[0].gvk}, namespace: w.namespace()}
+	if len(w.hosts) == 1 {
+		f.name = w.hosts[0].Name
+	}
+	err := f.run(ctx, w.see)
+	if errors.Is(err, errTimeout) || errors.Is(err, context.DeadlineExceeded) {
+		return timedOut("not there after %s: %s", w.timeout, strings.Join(w.missing(), "; "))
+	}
+	return err
 }
 
-// once waits for one watch's time.
-func (w *waiting) once(ctx context.Context) (done bool, err error) {
-	watcher, err := w.client.Watch(ctx, &metal3v1.BareMetalHostList{}, client.InNamespace(w.namespace))
-	if err != nil {
-		return false, fmt.Errorf("watch hosts: %w", err)
-	}
-	defer watcher.Stop()
-	for {
-		missing, err := w.look(ctx)
-		if err != nil || len(missing) == 0 {
-			return err == nil, err
-		}
-		select {
-		case <-ctx.Done():
-			return false, fmt.Errorf("%w: %s", context.Cause(ctx), strings.Join(missing, "; "))
-		case _, open := <-watcher.ResultChan():
-			if !open {
-				return false, nil
-			}
+// namespace is the one of the hosts; empty where they are of several.
+func (w *waiting) namespace() string {
+	for i := range w.hosts {
+		if w.hosts[i].Namespace != w.hosts[0].Namespace {
+			return ""
 		}
 	}
+	return w.hosts[0].Namespace
 }
 
-// look tells which hosts are not there yet; an error when only a person can go on.
-func (w *waiting) look(ctx context.Context) (missing []string, err error) {
-	hosts, err := selectHosts(ctx, w.client, w.namespace, w.selector, w.names)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case err != nil:
-		return nil, err
-	case len(hosts) == 0:
-		return nil, fmt.Errorf("no host in namespace %s has the labels %s", w.namespace, w.selector)
+// see takes what has changed, and tells whether all hosts are there.
+func (w *waiting) see(changed, gone []*unstructured.Unstructured) (bool, error) {
+	for _, o := range gone {
+		if _, ours := w.now[client.ObjectKeyFromObject(o)]; ours {
+			return false, fmt.Errorf("host %s is not there any more", o.GetName())
+		}
 	}
-	var stuck []string
-	for i := range hosts {
-		h := &hosts[i]
-		v := view.Of(h)
-		if w.there(h) {
-			if !w.said[h.Name] {
-				fmt.Fprintf(w.out, "host %s: %s\n", h.Name, w.target)
-			}
-			w.said[h.Name] = true
+	for _, o := range changed {
+		key := client.ObjectKeyFromObject(o)
+		if _, ours := w.now[key]; !ours {
 			continue
 		}
-		missing = append(missing, strings.TrimSuffix(fmt.Sprintf("host %s is %s: %s", h.Name, v.Phase, v.Reason), ": "))
-		if why := onlyAPerson(h, v); why != "" {
+		h, err := typed[metal3v1.BareMetalHost](o)
+		if err != nil {
+			return false, err
+		}
+		w.now[key] = h
+	}
+	return w.look()
+}
+
+// look tells whether all hosts are there; an error when only a person can go on.
+func (w *waiting) look() (bool, error) {
+	all, stuck := true, []string{}
+	for i := range w.hosts {
+		key := client.ObjectKeyFromObject(&w.hosts[i])
+		h := w.now[key]
+		switch {
+		case h == nil:
+			return false, fmt.Errorf("host %s is not there any more", key.Name)
+		case w.is(h):
+			if !w.said[key] {
+				fmt.Fprintf(w.out, "host %s: %s\n", h.Name, w.done)
+			}
+			w.said[key] = true
+			continue
+		}
+		all = false
+		if why := onlyAPerson(h, view.Of(h)); why != "" {
 			stuck = append(stuck, fmt.Sprintf("host %s: %s", h.Name, why))
 		}
 	}
 	if len(stuck) > 0 {
-		return nil, exitError{fmt.Errorf("only a person can go on: %s", strings.Join(stuck, "; ")), exitPerson}
+		return false, exitError{fmt.Errorf("only a person can go on: %s", strings.Join(stuck, "; ")), exitPerson}
 	}
-	return missing, nil
+	return all, nil
 }
 
-// there tells whether a host is where it is waited for.
-func (w *waiting) there(h *metal3v1.BareMetalHost) bool {
-	if w.target == waitReady {
-		return meta.IsStatusConditionTrue(h.Status.Conditions, metal3v1.ReadyCondition)
+// missing says where the hosts are that are not there yet.
+func (w *waiting) missing() (list []string) {
+	for i := range w.hosts {
+		h := w.now[client.ObjectKeyFromObject(&w.hosts[i])]
+		if h == nil {
+			h = &w.hosts[i]
+		}
+		if v := view.Of(h); !w.is(h) {
+			list = append(list, strings.TrimSuffix(fmt.Sprintf("host %s is %s: %s", h.Name, v.Phase, v.Reason), ": "))
+		}
 	}
-	return string(h.Status.Provisioning.State) == w.target && h.Status.ErrorType == ""
-}
-
-// Reasons of the condition Stalled: after those of givenUp nothing is tried again by itself; imageError may
-// end by itself, such as when a base image has been downloaded.
-var givenUp = []string{"RetryLimitReached", "UnknownState"}
-
-const imageError = "LiveImageError"
-
-// onlyAPerson says what a person has to do before the host goes on; empty while it goes on by itself.
-func onlyAPerson(h *metal3v1.BareMetalHost, v view.View) string {
-	if _, paused := h.Annotations[metal3v1.PausedAnnotation]; paused {
-		return "it is paused: remove the annotation " + metal3v1.PausedAnnotation
-	}
-	reason := view.ErrorReason(h)
-	if v.Phase == "on hold" || slices.Contains(givenUp, reason) || reason != "" && reason != imageError && view.AdviceFor(reason).Ends {
-		return strings.TrimPrefix(v.Reason+": "+v.NextAction, ": ")
-	}
-	return ""
+	return list
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
 
@@ -10,55 +8,58 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/view"
 )
 
-// change writes a host of the rack.
-func change(ctx context.Context, g *WithT, kube client.Client, name string, edit func(*metal3v1.BareMetalHost)) {
-	h := &metal3v1.BareMetalHost{}
-	g.Expect(kube.Get(ctx, client.ObjectKey{Namespace: "site", Name: name}, h)).To(Succeed())
-	edit(h)
-	g.Expect(kube.Update(ctx, h)).To(Succeed())
-}
-
 func isReady(h *metal3v1.BareMetalHost) {
-	h.Status.Provisioning.State = metal3v1.StateProvisioned
+	h.Status.Provisioning.State, h.Status.ErrorType = metal3v1.StateProvisioned, ""
 	meta.SetStatusCondition(&h.Status.Conditions, metav1.Condition{Type: metal3v1.ReadyCondition, Status: metav1.ConditionTrue, Reason: "Provisioned"})
+	meta.RemoveStatusCondition(&h.Status.Conditions, view.StalledCondition)
 }
 
 func failed(reason string) func(*metal3v1.BareMetalHost) {
 	return func(h *metal3v1.BareMetalHost) {
 		h.Status.ErrorType, h.Status.ErrorMessage = metal3v1.ProvisioningError, "disk sda: write error"
-		meta.SetStatusCondition(&h.Status.Conditions, metav1.Condition{Type: view.StalledCondition, Status: metav1.ConditionTrue, Reason: reason})
+		meta.SetStatusCondition(&h.Status.Conditions, metav1.Condition{
+			Type: view.StalledCondition, Status: metav1.ConditionTrue, Reason: reason,
+			Message: "disk sda: write error (attempt 2; it is tried again at 2026-05-01T12:04:00Z). Next: " + view.AdviceFor(reason).Do,
+		})
 	}
 }
 
 // TestWait ends when the last of the hosts is there; meanwhile one of them fails, and is tried again.
 func TestWait(t *testing.T) {
-	g := NewWithT(t)
-	kube := rack(g)
-	var out strings.Builder
-	w := waiting{client: kube, namespace: "site", names: []string{"a", "b"}, target: waitReady, out: &out}
-	done := make(chan error, 1)
-	go func() { done <- w.run(t.Context()) }()
-	change(t.Context(), g, kube, "a", failed("ProvisioningError"))
-	change(t.Context(), g, kube, "b", isReady)
-	g.Consistently(done, "200ms").ShouldNot(Receive(), "a is tried again by itself")
-	change(t.Context(), g, kube, "a", isReady)
-	g.Eventually(done).Should(Receive(BeNil()))
-	g.Expect(strings.Split(strings.TrimSpace(out.String()), "\n")).To(ConsistOf("host a: ready", "host b: ready"))
+	s := newSite(t).rack()
+	p := s.start("wait", "a", "b")
+	s.change("a", failed("ProvisioningError"))
+	s.change("b", isReady)
+	s.Eventually(p.out.String, "10s").Should(ContainSubstring("host b: ready"))
+	s.Consistently(p.ended, "200ms").ShouldNot(Receive(), "a is tried again by itself")
+	s.change("a", isReady)
+	s.Eventually(p.ended, "10s").Should(Receive(BeNil()))
+	s.Expect(strings.Split(strings.TrimSpace(p.out.String()), "\n")).To(ConsistOf("host a: ready", "host b: ready"))
 }
 
 // TestWaitForAPhase takes no host that has an error.
 func TestWaitForAPhase(t *testing.T) {
-	g := NewWithT(t)
-	kube := rack(g)
-	change(t.Context(), g, kube, "c", func(h *metal3v1.BareMetalHost) { h.Status.Provisioning.State = metal3v1.StateAvailable })
-	w := waiting{client: kube, namespace: "site", selector: "rack=2", target: "available", out: &strings.Builder{}}
-	g.Expect(w.run(t.Context())).To(Succeed())
+	s := newSite(t).rack()
+	_, _, err := s.run("", "wait", "-l", "rack=2", "--for", "available")
+	s.Expect(err).NotTo(HaveOccurred())
+	s.change("c", failed("ProvisioningError"))
+	_, _, err = s.run("", "wait", "-l", "rack=2", "--for", "available", "--timeout", "200ms")
+	s.Expect(codeOf(err)).To(Equal(exitTimeout))
+}
+
+// TestAHostThatGoesIsNotWaitedFor: it will never be there.
+func TestAHostThatGoesIsNotWaitedFor(t *testing.T) {
+	s := newSite(t).rack()
+	p := s.start("wait", "a", "b")
+	s.change("b", isReady)
+	s.Eventually(p.out.String, "10s").Should(ContainSubstring("host b: ready"))
+	s.Expect(s.kube.Delete(t.Context(), s.host("a"))).To(Succeed())
+	s.Eventually(p.ended, "10s").Should(Receive(MatchError("host a is not there any more")))
 }
 
 // TestWaitEndsWhenOnlyAPersonCanGoOn, with what to do and an exit code of its own.
@@ -69,42 +70,37 @@ func TestWaitEndsWhenOnlyAPersonCanGoOn(t *testing.T) {
 	}{
 		"given up":      {failed("RetryLimitReached"), "host a: disk sda: write error: remove the cause of the failures"},
 		"a wrong spec":  {failed("InvalidSpec"), "correct the field of the spec"},
-		"on hold":       {func(h *metal3v1.BareMetalHost) { h.Annotations = map[string]string{names.Hold: ""} }, "remove the annotation ironflow.io/hold"},
+		"on hold":       {func(h *metal3v1.BareMetalHost) { h.Annotations = map[string]string{names.Hold: ""} }, "remove the annotation ironflow.io/hold: kubectl ironflow release a -n site"},
 		"paused":        {func(h *metal3v1.BareMetalHost) { h.Annotations = map[string]string{metal3v1.PausedAnnotation: ""} }, "it is paused"},
+		"detached":      {func(h *metal3v1.BareMetalHost) { h.Annotations = map[string]string{names.Detached: ""} }, "it is detached"},
 		"on its way":    {func(*metal3v1.BareMetalHost) {}, ""},
 		"tried again":   {failed("ProvisioningError"), ""},
 		"an image soon": {failed("LiveImageError"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			kube := rack(g)
-			change(t.Context(), g, kube, "a", c.edit)
-			ctx, cancel := context.WithCancelCause(t.Context())
+			s := newSite(t).rack()
+			s.change("a", c.edit)
+			timeout := "1h"
 			if c.want == "" {
-				cancel(errors.New("not there after 1h0m0s"))
+				timeout = "300ms"
 			}
-			defer cancel(nil)
-			w := waiting{client: kube, namespace: "site", names: []string{"a"}, target: waitReady, out: &strings.Builder{}}
-			err := w.run(ctx)
-			e, ended := errors.AsType[exitError](err)
+			_, _, err := s.run("", "wait", "a", "--timeout", timeout)
 			if c.want == "" {
-				g.Expect(ended).To(BeFalse())
-				g.Expect(err).To(MatchError(ContainSubstring("not there after 1h0m0s")))
+				s.Expect(codeOf(err)).To(Equal(exitTimeout), "%v", err)
+				s.Expect(err).To(MatchError(ContainSubstring("not there after 300ms: host a is")))
 				return
 			}
-			g.Expect(ended).To(BeTrue(), "%v", err)
-			g.Expect(e.code).To(Equal(exitPerson))
-			g.Expect(err).To(MatchError(ContainSubstring(c.want)))
+			s.Expect(codeOf(err)).To(Equal(exitPerson), "%v", err)
+			s.Expect(err).To(MatchError(ContainSubstring(c.want)))
 		})
 	}
 }
 
 // TestWaitNames: a host that is not there is not waited for, and what nobody knows is refused.
 func TestWaitNames(t *testing.T) {
-	g := NewWithT(t)
-	w := waiting{client: rack(g), namespace: "site", names: []string{"nobody"}, target: waitReady, out: &strings.Builder{}}
-	g.Expect(w.run(t.Context())).To(MatchError(ContainSubstring("host site/nobody is not there")))
-	c := newCommand()
-	c.SetArgs([]string{"wait", "a", "--for", "cleaned"})
-	g.Expect(c.ExecuteContext(t.Context())).To(MatchError(ContainSubstring(`--for "cleaned" is neither ready nor one of`)))
+	s := newSite(t).rack()
+	_, _, err := s.run("", "wait", "nobody")
+	s.Expect(err).To(MatchError(ContainSubstring("host site/nobody is not there")))
+	_, _, err = command(t, "", "wait", "a", "--for", "cleaned")
+	s.Expect(err).To(MatchError(ContainSubstring(`--for "cleaned" is neither ready nor one of`)))
 }

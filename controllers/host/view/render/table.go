@@ -21,6 +21,8 @@ const barCells = 10
 type TableOptions struct {
 	// Namespace adds a column for it.
 	Namespace bool
+	// Wide adds columns: power, consumer, method and the next step.
+	Wide bool
 	// Bar draws the percentage as a bar.
 	Bar bool
 	// Width cuts lines to that many characters; 0 for no limit.
@@ -29,38 +31,89 @@ type TableOptions struct {
 
 // Table writes one line per host: phase, step, percent, time in phase, reason.
 func Table(w io.Writer, hosts []view.View, now time.Time, o TableOptions) error {
-	var text strings.Builder
-	tw := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	head := []string{"HOST", "PHASE", "STEP", "PROGRESS", "IN PHASE", "REASON"}
+	head, rows := Head(o), make([][]string, 0, len(hosts))
 	if o.Namespace {
 		head = append([]string{"NAMESPACE"}, head...)
 	}
-	fmt.Fprintln(tw, strings.Join(head, "\t"))
 	for _, v := range hosts {
-		fmt.Fprintln(tw, strings.Join(row(v, now, o), "\t"))
-	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
-	for line := range strings.Lines(text.String()) {
-		if _, err := fmt.Fprintln(w, cut(strings.TrimRight(line, " \n"), o.Width)); err != nil {
-			return err
+		cells := Row(v, now, o)
+		if o.Namespace {
+			cells = append([]string{v.Namespace}, cells...)
 		}
+		rows = append(rows, cells)
 	}
-	return nil
+	return Lines(w, head, rows, o.Width)
 }
 
-func row(v view.View, now time.Time, o TableOptions) []string {
-	cells := []string{v.Name, v.Phase, v.Step, progress(v, o.Bar), Elapsed(v.InPhase(now)), explain(v)}
-	if o.Namespace {
-		cells = append([]string{v.Namespace}, cells...)
+// Head are the columns of a host's line.
+func Head(o TableOptions) []string {
+	head := []string{"HOST", "PHASE", "STEP", "PROGRESS", "IN PHASE", "REASON"}
+	if o.Wide {
+		head = append(head, "POWER", "CONSUMER", "METHOD", "NEXT")
 	}
+	return head
+}
+
+// Row are the cells of a host's line.
+func Row(v view.View, now time.Time, o TableOptions) []string {
+	cells := []string{v.Name, v.Phase, v.Step, progress(v, o.Bar), Elapsed(v.InPhase(now)), explain(v)}
+	if o.Wide {
+		cells = append(cells, Power(v), v.Consumer, v.Method, v.NextAction)
+	}
+	return Cells(cells)
+}
+
+// Cells puts a dash in the place of empty ones.
+func Cells(cells []string) []string {
 	for i, c := range cells {
 		if c == "" {
 			cells[i] = "-"
 		}
 	}
 	return cells
+}
+
+// Lines writes rows below their heads in columns; no head leaves it out. Lines are cut to width, 0 for no limit.
+// What hosts have said may be in the cells: characters that steer a terminal are not printed.
+func Lines(w io.Writer, head []string, rows [][]string, width int) error {
+	var text strings.Builder
+	tw := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	if head != nil {
+		fmt.Fprintln(tw, strings.Join(head, "\t"))
+	}
+	for _, cells := range rows {
+		for i, cell := range cells {
+			if i > 0 {
+				fmt.Fprint(tw, "\t")
+			}
+			fmt.Fprint(tw, printable(strings.Join(strings.Fields(cell), " ")))
+		}
+		fmt.Fprintln(tw)
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	for line := range strings.Lines(text.String()) {
+		if _, err := fmt.Fprintln(w, cut(strings.TrimRight(line, " \n"), width)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Power is on or off, and what is wanted where that differs.
+func Power(v view.View) string {
+	is, wanted := "off", "off"
+	if v.PoweredOn {
+		is = "on"
+	}
+	if v.Online {
+		wanted = "on"
+	}
+	if is == wanted {
+		return is
+	}
+	return is + ", wanted " + wanted
 }
 
 func progress(v view.View, bar bool) string {
