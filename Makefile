@@ -113,7 +113,7 @@ install-yaml: $(BIN)/helm ## Write bin/install/install.yaml and crds.yaml from t
 	@echo "wrote bin/install/install.yaml and crds.yaml; docs/install.md says what to do with them"
 
 .PHONY: release
-release: prerequisites $(BIN)/helm ## Make a release into bin/release: programs, chart, manifests, alerts, images where buildah is, notes, checksums: VERSION=v0.1.0 ARCHES="amd64 arm64" IMAGE=registry.example/ironflow/ironflow
+release: prerequisites $(BIN)/helm ## Make a release into bin/release: programs, kubectl plugin with its Krew manifest, chart, manifests, alerts, images where buildah is, notes, checksums: VERSION=v0.1.0 ARCHES="amd64 arm64" IMAGE=registry.example/ironflow/ironflow
 	@VERSION='$(VERSION)' ARCHES='$(ARCHES)' IMAGE='$(IMAGE)' ENGINE='$(ENGINE)' bash test/scripts/release.sh $(BIN)/helm $(BIN)/release
 
 .PHONY: helm

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes everything of a release into one folder, with checksums.
 #   release.sh HELM FOLDER
-# VERSION  a semantic version with a v in front; ARCHES processors (default amd64 arm64); IMAGE the repository that manifests name
+# VERSION  a semantic version with a v in front; ARCHES processors (default amd64 arm64); IMAGE the repository that manifests name;
+# PLUGIN_PLATFORMS what the kubectl plugin is built for beside them (default darwin/amd64 darwin/arm64 windows/amd64)
 set -euo pipefail
 helm=$(realpath "${1:?usage: release.sh HELM FOLDER}")
 out=${2:?usage: release.sh HELM FOLDER}
@@ -29,6 +30,10 @@ for arch in $arches; do
   pack "ironflow-$version-linux-$arch" "$dir"
   rm -rf "$dir"
 done
+
+# The plugin for the computers that people sit at, and its manifest for Krew.
+mapfile -t here < <(printf 'linux/%s\n' $arches)
+bash test/scripts/krew.sh "$version" "$out" "${here[@]}" ${PLUGIN_PLATFORMS-darwin/amd64 darwin/arm64 windows/amd64}
 
 "$helm" package config/chart --destination "$out" --app-version "$version" --version "${version#v}" 2> >(grep -v 'found symbolic link' >&2) >/dev/null
 bash test/scripts/install-yaml.sh "$helm" "$out" --set image.tag="$version" --set image.repository="$image"
