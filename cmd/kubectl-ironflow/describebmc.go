@@ -40,7 +40,7 @@ func bmcNode(ctx context.Context, cl client.Client, host *metal3v1.BareMetalHost
 		}
 	}
 	if p := b.Status.Preflight; p != nil {
-		for _, m := range p.Misfits {
+		for _, m := range p.Mismatches {
 			n.Children = append(n.Children, render.Leaff("cannot work: %s %s: %s", m.Kind, m.Field, m.Message))
 		}
 	}
