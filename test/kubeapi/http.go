@@ -28,6 +28,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer answer.Body.Close()
 	maps.Copy(w.Header(), answer.Header)
 	w.WriteHeader(answer.StatusCode)
+	_ = http.NewResponseController(w).Flush()                              // whoever watches hears that it has begun, before anything happens
 	_, _ = io.Copy(flushed{w, http.NewResponseController(w)}, answer.Body) // as above
 }
 
