@@ -8,14 +8,12 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // offered are the words that a shell gets.
 func (s *site) offered(words ...string) []string {
 	s.t.Helper()
-	out, _, err := s.run("", append(append([]string{"__completeNoDesc"}, "--kubeconfig="+s.kubeconfig), words...)...)
+	out, _, err := command(s.t, "", append([]string{"__completeNoDesc", "--kubeconfig=" + s.kubeconfig}, words...)...)
 	s.Expect(err).NotTo(HaveOccurred())
 	var list []string
 	for line := range strings.Lines(out) {
@@ -29,9 +27,6 @@ func (s *site) offered(words ...string) []string {
 // TestCompletion offers commands, flags, their values, and names of what is there.
 func TestCompletion(t *testing.T) {
 	s := shown(t)
-	for _, name := range []string{"site", "elsewhere"} {
-		s.Expect(s.kube.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
-	}
 	for name, c := range map[string]struct {
 		words []string
 		want  []string

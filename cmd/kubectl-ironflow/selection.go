@@ -143,6 +143,8 @@ func (s *selection) explain(err error, namespace string) error {
 	}
 	status, is := errors.AsType[*apierrors.StatusError](err)
 	switch {
+	case is && apierrors.IsNotFound(err) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces":
+		return fmt.Errorf("namespace %s is not there", status.Status().Details.Name)
 	case is && apierrors.IsNotFound(err) && status.Status().Details != nil && status.Status().Details.Name != "":
 		return fmt.Errorf("%s %s/%s is not there", s.kind.name, namespace, status.Status().Details.Name)
 	case meta.IsNoMatchError(err), strings.Contains(err.Error(), "the server doesn't have a resource type"):

@@ -67,6 +67,9 @@ func newSite(t *testing.T) *site {
 	})
 	s.kube, err = s.api.Client(known)
 	s.Expect(err).NotTo(HaveOccurred())
+	for _, name := range []string{"site", "elsewhere"} {
+		s.Expect(s.kube.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
+	}
 	s.Expect(clientcmd.WriteToFile(clientcmdapi.Config{
 		Clusters: map[string]*clientcmdapi.Cluster{"lab": {Server: s.server.URL}}, CurrentContext: "lab",
 		Contexts: map[string]*clientcmdapi.Context{"lab": {Cluster: "lab", Namespace: "site"}, "other": {Cluster: "lab", Namespace: "elsewhere"}},
