@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"github.com/ironflow/ironflow/controllers/host/view"
 )
@@ -86,7 +87,7 @@ func Lines(w io.Writer, head []string, rows [][]string, width int) error {
 			if i > 0 {
 				fmt.Fprint(tw, "\t")
 			}
-			fmt.Fprint(tw, printable(strings.Join(strings.Fields(cell), " ")))
+			fmt.Fprint(tw, printable(oneLine(cell)))
 		}
 		fmt.Fprintln(tw)
 	}
@@ -99,6 +100,11 @@ func Lines(w io.Writer, head []string, rows [][]string, width int) error {
 		}
 	}
 	return nil
+}
+
+// oneLine has a blank in the place of new lines and tabs.
+func oneLine(cell string) string {
+	return strings.Join(strings.FieldsFunc(cell, func(r rune) bool { return r != ' ' && unicode.IsSpace(r) }), " ")
 }
 
 // Power is on or off, and what is wanted where that differs.
