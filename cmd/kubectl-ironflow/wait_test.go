@@ -21,10 +21,17 @@ func isReady(h *metal3v1.BareMetalHost) {
 
 func failed(reason string) func(*metal3v1.BareMetalHost) {
 	return func(h *metal3v1.BareMetalHost) {
+		next := "it is tried again at 2026-05-01T12:04:00Z"
+		switch {
+		case reason == "RetryLimitReached":
+			next = "it is not tried again by itself"
+		case view.AdviceFor(reason).Ends:
+			next = "it goes on by itself when that is mended"
+		}
 		h.Status.ErrorType, h.Status.ErrorMessage = metal3v1.ProvisioningError, "disk sda: write error"
 		meta.SetStatusCondition(&h.Status.Conditions, metav1.Condition{
 			Type: view.StalledCondition, Status: metav1.ConditionTrue, Reason: reason,
-			Message: "disk sda: write error (attempt 2; it is tried again at 2026-05-01T12:04:00Z). Next: " + view.AdviceFor(reason).Do,
+			Message: "disk sda: write error (attempt 2; " + next + "). Next: " + view.AdviceFor(reason).Do,
 		})
 	}
 }

@@ -31,6 +31,14 @@ func trouble(reason, message string) func(*metal3v1.BareMetalHost) {
 	}
 }
 
+// deploying has it fail with this reason.
+func deploying(reason string) func(*metal3v1.BareMetalHost) {
+	return func(h *metal3v1.BareMetalHost) {
+		h.Status.Provisioning.State = metal3v1.StateProvisioning
+		failed(reason)(h)
+	}
+}
+
 // TestWhyHost: one answer for each situation, all in one golden file.
 func TestWhyHost(t *testing.T) {
 	late := doing(metal3v1.StateInspecting, view.Note{Step: "inspecting", WaitingFor: "the BMC to read the live image"})
@@ -50,9 +58,10 @@ func TestWhyHost(t *testing.T) {
 			late(h)
 			h.Status.OperationHistory.Inspect.Start = metav1.NewTime(noon.Add(-2 * 3600e9))
 		}},
-		{"failed, tried again", failed("ProvisioningError")},
-		{"failed, mended by a person", failed("InvalidSpec")},
-		{"failed, given up", failed("RetryLimitReached")},
+		{"failed, tried again", deploying("ProvisioningError")},
+		{"failed, mended by a person", deploying("InvalidSpec")},
+		{"failed, an image that may come", deploying("LiveImageError")},
+		{"failed, given up", deploying("RetryLimitReached")},
 		{"Ironic away", trouble("IronicUnavailable", "Ironic is not available; the host keeps its state: connection refused. Next: check Ironic; the host goes on by itself when it answers")},
 		{"in maintenance", trouble("Maintenance", "the node is in maintenance in Ironic: disk swap. Next: take it out of maintenance there")},
 		{"on hold", func(h *metal3v1.BareMetalHost) { h.Annotations = map[string]string{names.Hold: ""} }},
@@ -69,8 +78,7 @@ func TestWhyHost(t *testing.T) {
 // TestThePageShowsAnAnswer: one of those that are tested.
 func TestThePageShowsAnAnswer(t *testing.T) {
 	h := &metal3v1.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "site", Name: "node-1"}}
-	h.Status.Provisioning.State = metal3v1.StateProvisioning
-	failed("ProvisioningError")(h)
+	deploying("ProvisioningError")(h)
 	var text strings.Builder
 	NewWithT(t).Expect(render.Tree(&text, hostWhy(h, noon).node())).To(Succeed())
 	pages.Generated{Root: "../..", Page: "kubectl.md", Package: "./cmd/kubectl-ironflow", Update: *update}.Hold(t, "why", "```\n$ kubectl ironflow why node-1\n"+text.String()+"```\n")
@@ -107,12 +115,16 @@ func TestWhyAgent(t *testing.T) {
 		{"checks fail", "insufficient", []agentv1.Condition{is("Validated", "False", "ValidationsFailing", "2 checks fail")}, true},
 		{"unbound", "known-unbound", []agentv1.Condition{is("Bound", "False", "Unbound", "the host belongs to no cluster; set spec.clusterDeploymentName")}, true},
 		{"not approved", "known", []agentv1.Condition{is("RequirementsMet", "False", "AgentIsNotApproved", "set spec.approved to let it be installed")}, false},
+		{"ready", "known", []agentv1.Condition{{Type: "RequirementsMet", Status: "True", Reason: "AgentIsReady"}, is("Installed", "False", "InstallationNotStarted", "x")}, true},
 		{"installing", "installing-in-progress", []agentv1.Condition{is("Installed", "False", "InstallationInProgress", "Writing image to disk")}, true},
 		{"failed", "error", []agentv1.Condition{is("Installed", "False", "InstallationFailed", "disk sda: write error")}, true},
 		{"installed", "installed", []agentv1.Condition{{Type: "Installed", Status: "True", Reason: "InstallationCompleted", Message: "done"}}, true},
 	} {
 		a := &agentv1.Agent{ObjectMeta: metav1.ObjectMeta{Namespace: "site", Name: "0000-a"}}
 		a.Spec.Hostname, a.Spec.Approved, a.Status.DebugInfo.State, a.Status.Conditions = "node-1", c.approved, c.state, c.conditions
+		if c.name == "ready" {
+			a.Spec.ClusterDeploymentName = &agentv1.ClusterReference{Name: "prod", Namespace: "site"}
+		}
 		if c.name == "checks fail" {
 			a.Status.ValidationsInfo = map[string][]agentv1.ValidationResult{"hardware": {failing("has-cpu-cores-for-role", "The host has 2 CPUs, 4 are needed; use a larger machine"), failing("ntp-synced", "The clock is 40 s off; set an NTP server")}}
 		}
@@ -133,7 +145,7 @@ func TestWhyFindsWhatIsMeant(t *testing.T) {
 	for args, want := range map[string]string{
 		"a":                "BareMetalHost/a: provisioning",
 		"host a":           "BareMetalHost/a: provisioning",
-		"bmh/b":            "who ends it: whoever removes the cause",
+		"bmh/b":            "who ends it: a person\n└─ next: correct the field of the spec",
 		"cluster prod":     "AgentClusterInstall/prod-install: insufficient",
 		"cluster/prod":     "who ends it: a person; status.validationsInfo says of each check what to do",
 		"aci/prod-install": "AgentClusterInstall/prod-install: insufficient",

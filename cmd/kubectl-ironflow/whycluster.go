@@ -57,14 +57,12 @@ func agentWhy(a *agentv1.Agent, now time.Time) answer {
 		}
 		what, todo := splitNext(c.Message)
 		out.who, out.next = rule.who, cmp.Or(todo, rule.next)
-		if rule.waits {
-			out.waits = what
-		} else {
+		if out.waits = rule.waits; rule.waits == "" {
 			out.reason = what
 		}
 		switch {
 		case rule.reason == agentv1.ReasonAgentIsNotApproved:
-			out.waits, out.next = "its approval", approval(a)
+			out.next = approval(a)
 		case rule.condition == agentv1.ConditionValidated:
 			if failing := failingChecks(a); failing != "" {
 				out.reason = failing
@@ -76,26 +74,36 @@ func agentWhy(a *agentv1.Agent, now time.Time) answer {
 		out.waits = "nothing: it is installed"
 		return out
 	}
-	out.waits, out.who = cmp.Or(a.Status.DebugInfo.StateInfo, "the hub's first look at it"), byItself
+	switch c := agentv1.FindCondition(a.Status.Conditions, agentv1.ConditionRequirementsMet); {
+	case c != nil && c.Reason == agentv1.ReasonAgentIsReady && a.Spec.ClusterDeploymentName != nil:
+		out.waits, out.who = "its cluster to begin the installation", "who can end what the cluster waits for"
+		out.next = fmt.Sprintf("kubectl ironflow why cluster %s -n %s", a.Spec.ClusterDeploymentName.Name, cmp.Or(a.Spec.ClusterDeploymentName.Namespace, a.Namespace))
+	case a.Status.Progress != nil && a.Status.Progress.CurrentStage != "":
+		out.waits, out.who = "the end of: "+a.Status.Progress.CurrentStage, byItself
+	case a.Status.DebugInfo.StateInfo != "":
+		out.reason, out.who = a.Status.DebugInfo.StateInfo, byItself
+	default:
+		out.waits, out.who = "the hub's first look at it", byItself
+	}
 	return out
 }
 
 // agentRules say of conditions that are not True who ends that, most urgent first.
 var agentRules = []struct {
 	condition, reason string
-	waits             bool
-	who, next         string
+	// waits is what it waits for, where that says more than the message.
+	waits, who, next string
 }{
-	{agentv1.ConditionSpecSynced, agentv1.ReasonInputError, false, aPerson, "correct the spec of the Agent"},
-	{agentv1.ConditionSpecSynced, agentv1.ReasonBackendError, false, triedAgain, "see that the hub runs"},
-	{agentv1.ConditionConnected, agentv1.ReasonAgentIsDisconnected, false, aPerson, "see that the machine is on, and that it reaches the hub"},
-	{agentv1.ConditionConnected, agentv1.ReasonNotAvailable, false, aPerson, ""},
-	{agentv1.ConditionInstalled, agentv1.ReasonInstallationFailed, false, aPerson, "remove the cause, then have the host installed again"},
-	{agentv1.ConditionBound, agentv1.ReasonUnbindingPendingUserAction, false, aPerson, "boot the machine into its live image"},
-	{agentv1.ConditionBound, agentv1.ReasonUnbound, true, aPerson, "set spec.clusterDeploymentName"},
-	{agentv1.ConditionValidated, agentv1.ReasonValidationsFailing, false, aPerson, ""},
-	{agentv1.ConditionValidated, agentv1.ReasonValidationsUserPending, false, aPerson, ""},
-	{agentv1.ConditionRequirementsMet, agentv1.ReasonAgentIsNotApproved, true, aPerson, ""},
+	{agentv1.ConditionSpecSynced, agentv1.ReasonInputError, "", aPerson, "correct the spec of the Agent"},
+	{agentv1.ConditionSpecSynced, agentv1.ReasonBackendError, "", triedAgain, "see that the hub runs"},
+	{agentv1.ConditionConnected, agentv1.ReasonAgentIsDisconnected, "", aPerson, "see that the machine is on, and that it reaches the hub"},
+	{agentv1.ConditionConnected, agentv1.ReasonNotAvailable, "", aPerson, ""},
+	{agentv1.ConditionInstalled, agentv1.ReasonInstallationFailed, "", aPerson, "remove the cause, then have the host installed again"},
+	{agentv1.ConditionBound, agentv1.ReasonUnbindingPendingUserAction, "", aPerson, "boot the machine into its live image"},
+	{agentv1.ConditionBound, agentv1.ReasonUnbound, "a cluster to belong to", aPerson, "set spec.clusterDeploymentName"},
+	{agentv1.ConditionValidated, agentv1.ReasonValidationsFailing, "", aPerson, ""},
+	{agentv1.ConditionValidated, agentv1.ReasonValidationsUserPending, "", aPerson, ""},
+	{agentv1.ConditionRequirementsMet, agentv1.ReasonAgentIsNotApproved, "its approval", aPerson, ""},
 }
 
 // failingChecks are the checks that fail, in a sentence each.

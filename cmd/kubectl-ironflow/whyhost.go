@@ -29,8 +29,8 @@ func hostWhy(h *metal3v1.BareMetalHost, now time.Time) answer {
 	a := answer{title: "BareMetalHost/" + h.Name, state: phaseLine(v, now)}
 	switch {
 	case keptOff(h, keepers) != "":
-		a.waits, a.who = cmp.Or(v.WaitingFor, keptOff(h, keepers)), aPerson
-		a.reason, a.next = v.Reason, keptOffEnds(h)
+		a.waits, a.who = v.WaitingFor, aPerson
+		a.reason, a.next = cmp.Or(v.Reason, keptOff(h, keepers)), keptOffEnds(h)
 	case v.ErrorType != "":
 		a.reason, a.next = stalledCause(h), v.NextAction
 		a.who = triedAgain
@@ -45,7 +45,7 @@ func hostWhy(h *metal3v1.BareMetalHost, now time.Time) answer {
 	case meta.IsStatusConditionTrue(h.Status.Conditions, metal3v1.ReadyCondition) && v.Step == "":
 		a.waits = "nothing: it is as it is wanted"
 	case v.Step == "" && v.State == string(metal3v1.StateAvailable):
-		a.waits, a.who = "a wish: nothing is to be on it", "whoever wants to use the host"
+		a.waits, a.who = "something to install: its spec asks for nothing", "whoever wants to use the host"
 		a.next = "set spec.image or spec.customDeploy, or claim it"
 	case v.Step == "" && v.State == "":
 		a.waits, a.who = "Ironflow's first look at it", "Ironflow, if it runs and watches this namespace"
