@@ -14,7 +14,6 @@ import (
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	ironflowv1 "github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/controllers/hubid"
 )
 
 // sameName are the kinds whose object for a host has the host's name.
@@ -56,7 +55,7 @@ func belongings(ctx context.Context, cl client.Client, h *metal3v1.BareMetalHost
 		all = append(all, belonging{"Secret", name, ""})
 	}
 	var agents agentv1.AgentList
-	if err := cl.List(ctx, &agents, client.InNamespace(h.Namespace), client.MatchingLabels{names.AgentHostLabel: hubid.HostLabel(h.Name)}); err == nil {
+	if err := cl.List(ctx, &agents, client.InNamespace(h.Namespace), client.MatchingLabels{names.AgentHostLabel: names.HostLabel(h.Name)}); err == nil {
 		for i := range agents.Items {
 			all = append(all, belonging{"Agent", agents.Items[i].Name, agents.Items[i].UID})
 		}

@@ -17,7 +17,6 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/controllers/host/view/render"
-	"github.com/ironflow/ironflow/controllers/hubid"
 )
 
 // clusterHosts are the hosts of a cluster.
@@ -83,7 +82,7 @@ func (c *clusterHosts) match(hosts []metal3v1.BareMetalHost, ours func(env clien
 		}
 	}
 	for i := range hosts {
-		at := client.ObjectKey{Namespace: hosts[i].Namespace, Name: hubid.HostLabel(hosts[i].Name)}
+		at := client.ObjectKey{Namespace: hosts[i].Namespace, Name: names.HostLabel(hosts[i].Name)}
 		if expected[at] {
 			c.machines[at] = view.Of(&hosts[i])
 		} else if env := hosts[i].Labels[names.InfraEnvLabel]; env != "" && ours(client.ObjectKey{Namespace: hosts[i].Namespace, Name: env}) {

@@ -17,7 +17,6 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/controllers/host/view/render"
-	"github.com/ironflow/ironflow/controllers/hubid"
 )
 
 // lastEvents is how many events the tree shows.
@@ -171,7 +170,7 @@ func hardwareNode(ctx context.Context, cl client.Client, key types.NamespacedNam
 
 func agentNode(ctx context.Context, cl client.Client, host *metal3v1.BareMetalHost, now time.Time) render.Node {
 	var agents agentv1.AgentList
-	err := cl.List(ctx, &agents, client.InNamespace(host.Namespace), client.MatchingLabels{names.AgentHostLabel: hubid.HostLabel(host.Name)})
+	err := cl.List(ctx, &agents, client.InNamespace(host.Namespace), client.MatchingLabels{names.AgentHostLabel: names.HostLabel(host.Name)})
 	if err != nil {
 		return unreadable("Agent", "of this host", err)
 	}

@@ -15,7 +15,6 @@ import (
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
@@ -36,7 +35,7 @@ func (r *Reconciler) agentsOf(ctx context.Context, host *metal3v1.BareMetalHost)
 		return nil, nil
 	}
 	var linked, claiming agentv1.AgentList
-	if err := r.Client.List(ctx, &linked, client.InNamespace(host.Namespace), client.MatchingLabels{names.AgentHostLabel: hubid.HostLabel(host.Name)}); err != nil {
+	if err := r.Client.List(ctx, &linked, client.InNamespace(host.Namespace), client.MatchingLabels{names.AgentHostLabel: names.HostLabel(host.Name)}); err != nil {
 		return nil, err
 	}
 	mac, env := strings.ToLower(host.Spec.BootMACAddress), host.Labels[names.InfraEnvLabel]

@@ -21,7 +21,6 @@ import (
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/link"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/hub/service"
@@ -526,8 +525,8 @@ func TestAHostWithALongName(t *testing.T) {
 
 	another := long.DeepCopy()
 	another.Name = strings.Repeat("rack-12.", 20) + "node-1"
-	w.Expect(hubid.HostLabel(another.Name)).NotTo(Equal(hubid.HostLabel(long.Name)))
-	w.Expect(hubid.HostLabel("node-0")).To(Equal("node-0"))
+	w.Expect(names.HostLabel(another.Name)).NotTo(Equal(names.HostLabel(long.Name)))
+	w.Expect(names.HostLabel("node-0")).To(Equal("node-0"))
 }
 
 // TestARefusalIsToldOnce: by an event when it begins, and by the condition as long as it lasts.

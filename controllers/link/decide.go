@@ -11,7 +11,6 @@ import (
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/deployowner"
-	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/link/drain"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
@@ -162,7 +161,7 @@ func runs(host *metal3v1.BareMetalHost) string {
 // linkedAgent reports whether the Agent was linked to the host, which is done once its
 // machine was started for it. One of a machine that a person has booted was not.
 func linkedAgent(in Input) bool {
-	return in.Agent != nil && in.Agent.Labels[names.AgentHostLabel] == hubid.HostLabel(in.Host.Name)
+	return in.Agent != nil && in.Agent.Labels[names.AgentHostLabel] == names.HostLabel(in.Host.Name)
 }
 
 func dropFinalizer(host *metal3v1.BareMetalHost) {

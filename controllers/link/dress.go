@@ -10,7 +10,6 @@ import (
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -23,8 +22,8 @@ const rebooting = string(wire.HostStageRebooting)
 func dress(agent *agentv1.Agent, host *metal3v1.BareMetalHost) *agentv1.Agent {
 	want := agent.DeepCopy()
 	want.Spec.Approved = agent.Spec.Approved || disksKnown(agent, host)
-	metav1.SetMetaDataLabel(&want.ObjectMeta, names.AgentHostLabel, hubid.HostLabel(host.Name))
-	if hubid.HostLabel(host.Name) != host.Name {
+	metav1.SetMetaDataLabel(&want.ObjectMeta, names.AgentHostLabel, names.HostLabel(host.Name))
+	if names.HostLabel(host.Name) != host.Name {
 		metav1.SetMetaDataAnnotation(&want.ObjectMeta, names.AgentHostLabel, host.Name)
 	}
 	if role := host.Annotations[names.BMACRole]; role != "" {
