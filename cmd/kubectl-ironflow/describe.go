@@ -64,7 +64,7 @@ func describe(ctx context.Context, cl client.Client, key types.NamespacedName, n
 	image := imageNode(ctx, cl, key)
 	said := &said{}
 	said.node(a.node())
-	said.text(v.Note.Message(), v.Reason, host.Status.ErrorMessage)
+	said.text(v.Message(), v.Reason, host.Status.ErrorMessage)
 	root := render.Node{Title: "BareMetalHost/" + host.Name, Children: []render.Node{
 		{Title: "phase: " + a.state, Children: append([]render.Node{render.Leaf("step", stepBeside(a, v))}, a.node().Children...)},
 		render.Leaff("power: %s", render.Power(v)),
