@@ -111,13 +111,14 @@ func failingChecks(a *agentv1.Agent) string {
 	n := checksNode(a.Status.ValidationsInfo, func(v agentv1.ValidationResult) check { return check{v.ID, v.Status, v.Message} })
 	var texts []string
 	for _, c := range n.Children {
-		text := c.Title
+		var text strings.Builder
+		text.WriteString(c.Title)
 		for _, todo := range c.Children {
 			if todo.Title != "" {
-				text += "; " + todo.Title
+				text.WriteString("; " + todo.Title)
 			}
 		}
-		texts = append(texts, text)
+		texts = append(texts, text.String())
 	}
 	return strings.Join(texts, "\n")
 }
