@@ -58,7 +58,7 @@ func runAgentBased(ctx context.Context, s configuration) error {
 		if err := p.publish(); err != nil {
 			return err
 		}
-		p.hub, err = newHub(ctx, p.settings, p.cert, nil, nil, log.With("logger", "hub"))
+		p.hub, err = newHub(ctx, p.settings, p.cert, nil, log.With("logger", "hub"))
 		return err
 	})
 	if err != nil {

@@ -26,7 +26,7 @@ func TestReplicasShareTheDatabase(t *testing.T) {
 	replica := func() *hubParts {
 		s := defaults(t.TempDir())
 		s.Store.Database, s.Store.DatabasePasswordFile = db.URL, db.PasswordFile
-		h, err := newHub(t.Context(), s, pki.Files{}, nil, nil, slog.New(slog.DiscardHandler))
+		h, err := newHub(t.Context(), s, pki.Files{}, nil, slog.New(slog.DiscardHandler))
 		g.Expect(err).NotTo(HaveOccurred())
 		t.Cleanup(func() { _, _ = h.store.Close(), h.files.Close() })
 		return h

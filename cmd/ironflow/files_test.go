@@ -43,7 +43,7 @@ func hubWith(t *testing.T, data string, files v1alpha1.Files) *hubParts {
 	}
 	s := defaults(data)
 	s.Files = files
-	h, err := newHub(t.Context(), s, pki.Files{}, nil, nil, slog.New(slog.DiscardHandler))
+	h, err := newHub(t.Context(), s, pki.Files{}, nil, slog.New(slog.DiscardHandler))
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _, _ = h.store.Close(), h.files.Close() })
 	return h

@@ -95,14 +95,14 @@ func (h *hostPart) Setup(ctx context.Context) error {
 
 // makeKinds registers the controllers of the kinds around a host, and returns
 // the gate at which the host controller asks for data images.
-func (p *hostPart) makeKinds() (*media.Gate, error) {
-	gate := media.NewGate(p.manager.GetClient())
+func (h *hostPart) makeKinds() (*media.Gate, error) {
+	gate := media.NewGate(h.manager.GetClient())
 	err := errors.Join(
-		media.Setup(p.manager, func(h *metal3.BareMetalHost) (media.Gateway, error) { return p.ironicOf(h) }, gate),
-		subscription.Setup(p.manager, func(h *metal3.BareMetalHost) (subscription.Gateway, error) { return p.ironicOf(h) }),
+		media.Setup(h.manager, func(host *metal3.BareMetalHost) (media.Gateway, error) { return h.ironicOf(host) }, gate),
+		subscription.Setup(h.manager, func(host *metal3.BareMetalHost) (subscription.Gateway, error) { return h.ironicOf(host) }),
 	)
-	if p.settings.Hosts.HostClaims {
-		err = errors.Join(err, claim.Setup(p.manager))
+	if h.settings.Hosts.HostClaims {
+		err = errors.Join(err, claim.Setup(h.manager))
 	}
 	return gate, err
 }

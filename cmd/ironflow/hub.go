@@ -57,12 +57,12 @@ type hubParts struct {
 	live *program
 }
 
-func newHub(ctx context.Context, s configuration, cert pki.Files, urls imageURLs, metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
+func newHub(ctx context.Context, s configuration, cert pki.Files, metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
 	records, err := configured.OpenStore(ctx, s.Store)
 	if err != nil {
 		return nil, fmt.Errorf("the hub's store: %w", err)
 	}
-	return newHubOver(ctx, records, s, cert, urls, metrics, log)
+	return newHubOver(ctx, records, s, cert, nil, metrics, log)
 }
 
 // newHubOver makes the hub over records that are open.

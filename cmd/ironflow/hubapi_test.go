@@ -28,7 +28,7 @@ func TestTheProgramServesEveryOperation(t *testing.T) {
 	s := defaults(dir)
 	s.Hub = v1alpha1.Hub{Auth: "token", PublishURL: "https://hub.example:8090", UserTokenFile: token}
 	s.HubReleases.File = releases
-	h, err := newHub(t.Context(), s, pki.Files{}, nil, nil, slog.New(slog.DiscardHandler))
+	h, err := newHub(t.Context(), s, pki.Files{}, nil, slog.New(slog.DiscardHandler))
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _, _ = h.store.Close(), h.files.Close() })
 	api := contract.Checked(t, h.api)
@@ -73,7 +73,7 @@ func TestSettingsOfTheAPIThatCannotWork(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := defaults(t.TempDir())
 			s.Hub, s.HubReleases = tc.api.Hub, tc.api.HubReleases
-			_, err := newHub(t.Context(), s, pki.Files{}, nil, nil, slog.New(slog.DiscardHandler))
+			_, err := newHub(t.Context(), s, pki.Files{}, nil, slog.New(slog.DiscardHandler))
 			NewWithT(t).Expect(err).To(MatchError(And(ContainSubstring(tc.want), Not(ContainSubstring("secret")))))
 		})
 	}

@@ -24,7 +24,7 @@ func TestTheHubListens(t *testing.T) {
 		dir := t.TempDir()
 		s := defaults(dir)
 		s.Hub.Auth = "token"
-		h, err := newHub(t.Context(), s, cert, nil, nil, slog.New(slog.DiscardHandler))
+		h, err := newHub(t.Context(), s, cert, nil, slog.New(slog.DiscardHandler))
 		g.Expect(err).NotTo(HaveOccurred())
 		return h
 	}

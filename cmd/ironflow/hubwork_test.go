@@ -43,7 +43,7 @@ func TestIgnitionComesFromTheFolder(t *testing.T) {
 	g.Expect(os.WriteFile(filepath.Join(dir, "master.ign"), []byte(`{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/etc/from-the-folder"}]}}`), 0o600)).To(Succeed())
 	s := defaults(t.TempDir())
 	s.HubInstallation.IgnitionDir = dir
-	h, err := newHub(t.Context(), s, pki.Files{}, nil, nil, slog.New(slog.DiscardHandler))
+	h, err := newHub(t.Context(), s, pki.Files{}, nil, slog.New(slog.DiscardHandler))
 	g.Expect(err).NotTo(HaveOccurred())
 	ran := make(chan error, 1)
 	go func() { ran <- h.core.Run(t.Context()) }()

@@ -134,7 +134,7 @@ func registered(t *testing.T) map[string]metric {
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = newImages(t.Context(), s, pki.Files{}, l, logr.Discard())
 	g.Expect(err).NotTo(HaveOccurred())
-	hub, err := newHub(t.Context(), s, pki.Files{}, nil, l, slog.New(slog.DiscardHandler))
+	hub, err := newHub(t.Context(), s, pki.Files{}, l, slog.New(slog.DiscardHandler))
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() {
 		g.Expect(hub.store.Close()).To(Succeed())

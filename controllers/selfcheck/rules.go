@@ -41,11 +41,11 @@ func known(ctx context.Context, reviews authorization.SelfSubjectRulesReviewInte
 
 // allows tells whether a rule allows it, for objects of all names.
 func allows(r authorizationv1.ResourceRule, q authorizationv1.ResourceAttributes) bool {
-	resource, any := q.Resource, "*"
+	resource, all := q.Resource, "*"
 	if q.Subresource != "" {
-		resource, any = q.Resource+"/"+q.Subresource, "*/"+q.Subresource
+		resource, all = q.Resource+"/"+q.Subresource, "*/"+q.Subresource
 	}
-	return len(r.ResourceNames) == 0 && has(r.Verbs, q.Verb, "*") && has(r.APIGroups, q.Group, "*") && has(r.Resources, resource, any, "*")
+	return len(r.ResourceNames) == 0 && has(r.Verbs, q.Verb, "*") && has(r.APIGroups, q.Group, "*") && has(r.Resources, resource, all, "*")
 }
 
 // has tells whether one of the names is in the list.

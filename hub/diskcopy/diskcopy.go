@@ -102,7 +102,7 @@ func (d *Disk) sizeOf(f *os.File) (int64, error) {
 		return 0, err
 	}
 	block := info.Mode()&os.ModeDevice != 0 && info.Mode()&os.ModeCharDevice == 0
-	if !block && !(d.Plain && info.Mode().IsRegular()) {
+	if !block && (!d.Plain || !info.Mode().IsRegular()) {
 		return 0, fmt.Errorf("%s is no disk", d.Path)
 	}
 	return f.Seek(0, io.SeekEnd)

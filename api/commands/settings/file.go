@@ -56,7 +56,7 @@ func jsonName(f reflect.StructField) string {
 // Load reads a file into the settings that neither a flag nor the environment gives. All that is wrong
 // is said at once, by line.
 func (b *Bound) Load(schema Schema, path string) error {
-	raw, err := os.ReadFile(path)
+	raw, err := os.ReadFile(path) //nolint:gosec // the user names it
 	if err != nil {
 		return fmt.Errorf("--%s: %w", ConfigFlag, err)
 	}

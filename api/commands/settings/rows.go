@@ -29,7 +29,7 @@ func List(flag, env, value, usage string, p *[]string) Row {
 	}}
 }
 
-// Bool, Number and Duration have defaults that can be read, which a test sees to.
+// Bool is a row of a flag. Its default can be read, as those of [Number] and [Duration], which a test sees to.
 func Bool(flag, env, value, usage string, p *bool) Row {
 	return Row{Flag: flag, Env: env, Default: value, Usage: usage, field: p, bind: func(flags *pflag.FlagSet, r Row) { flags.BoolVar(p, r.Flag, r.Default == "true", r.Usage) }}
 }

@@ -142,7 +142,7 @@ func TestOneFileServesSeveralCommands(t *testing.T) {
 func TestWhatIsWrongWithAFile(t *testing.T) {
 	for name, c := range map[string]struct{ file, want string }{
 		"a misspelt topic":      {head + "servr:\n  address: x\n", "site.yaml:3: there is no servr: did you mean server?"},
-		"a misspelt setting":    {head + "server:\n  adress: x\n", "site.yaml:4: there is no server.adress: did you mean server.address?"},
+		"a misspelt setting":    {head + "server:\n  addrex: x\n", "site.yaml:4: there is no server.addrex: did you mean server.address?"},
 		"another case":          {head + "server:\n  publishUrl: x\n", "site.yaml:4: there is no server.publishUrl: did you mean server.publishURL?"},
 		"a flag's name":         {head + "server: {publish-url: x}\n", "site.yaml:3: there is no server.publish-url: in this file it is server.publishURL"},
 		"a variable's name":     {head + "SITE_HOSTS: 7\n", "site.yaml:3: there is no SITE_HOSTS: in this file it is limits.hosts"},
@@ -176,7 +176,7 @@ func TestWhatIsWrongWithAFile(t *testing.T) {
 // TestAllThatIsWrongIsSaidAtOnce, in the order of the lines.
 func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 	p := newProgram(t)
-	p.Expect(p.run(head + "limits:\n  soft: 1\n  hosts: x\nserver:\n  adress: y\n")).To(MatchError(MatchRegexp(`:4: [^\n]+\n[^\n]+:5: [^\n]+\n[^\n]+:7: [^\n]+$`)))
+	p.Expect(p.run(head + "limits:\n  soft: 1\n  hosts: x\nserver:\n  addrex: y\n")).To(MatchError(MatchRegexp(`:4: [^\n]+\n[^\n]+:5: [^\n]+\n[^\n]+:7: [^\n]+$`)))
 	p.Expect(p.run("", "--config=/none/site.yaml")).To(MatchError("--config: open /none/site.yaml: no such file or directory"))
 }
 

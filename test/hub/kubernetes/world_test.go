@@ -231,7 +231,7 @@ func (w *world) balance(addresses ...string) string {
 func relay(client net.Conn, addresses []string) {
 	defer client.Close()
 	for _, a := range addresses {
-		server, err := net.DialTimeout("tcp", net.JoinHostPort(a, "6443"), time.Second) //nolint:noctx // it ends with the connection
+		server, err := net.DialTimeout("tcp", net.JoinHostPort(a, "6443"), time.Second)
 		if err != nil {
 			continue
 		}

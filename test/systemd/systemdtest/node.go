@@ -142,7 +142,7 @@ func BootNode(t testing.TB, n Node) *Machine {
 		mounts = append(mounts, filepath.Base(h.folder)+"="+h.options)
 	}
 	cmd := exec.CommandContext(context.Background(), "sh", "-c", join, "join", "node", n.Root, n.Disk, bootID, n.Ignition, n.Config, plugged)
-	cmd.Env = append(env, "GROUPS="+strings.Join(groups, " "), "HIERARCHIES="+strings.Join(mounts, " "))
+	cmd.Env = slices.Concat(env, []string{"GROUPS=" + strings.Join(groups, " "), "HIERARCHIES=" + strings.Join(mounts, " ")})
 	cmd.Stdout, cmd.Stderr = console, console
 	m.kill = start(t, cmd, group)
 	m.pid = cmd.Process.Pid
@@ -172,7 +172,7 @@ func newCgroup(t testing.TB, parent string) string {
 		if err != nil {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(group, name), raw, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(group, name), raw, 0o600); err != nil { //nolint:gosec // a file of the kernel
 			t.Fatal(err)
 		}
 	}
