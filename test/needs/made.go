@@ -25,6 +25,21 @@ func Ironflow(t testing.TB) string {
 	return made(t, "ironflow", "lab-programs")
 }
 
+// Shipped returns the path of a program as it is shipped, which `make test-e2e` builds before it runs.
+func Shipped(t testing.TB, program string) string {
+	t.Helper()
+	bin := os.Getenv("IRONFLOW_BIN")
+	switch {
+	case bin != "":
+		return filepath.Join(bin, program)
+	case os.Getenv("CI") == "true":
+		t.Fatal("IRONFLOW_BIN is not set: run this by `make test-e2e`")
+	default:
+		t.Skip("IRONFLOW_BIN is not set: run this by `make test-e2e`, which builds the programs first")
+	}
+	return ""
+}
+
 // made returns the path of a program that a target of the Makefile builds: in the
 // folder that IRONFLOW_BIN names, where `make test` has it, or on the path.
 func made(t testing.TB, program, target string) string {

@@ -37,6 +37,7 @@ import (
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/lab/ports"
+	"github.com/ironflow/ironflow/test/needs"
 	"github.com/ironflow/ironflow/test/netns"
 )
 
@@ -63,21 +64,6 @@ type site struct {
 	inside []*netns.Host
 	// client reaches the hub.
 	client *http.Client
-}
-
-// shipped is the path of a program.
-func shipped(t *testing.T, name string) string {
-	t.Helper()
-	bin := os.Getenv("IRONFLOW_BIN")
-	switch {
-	case bin != "":
-		return filepath.Join(bin, name)
-	case os.Getenv("CI") == "true":
-		t.Fatal("IRONFLOW_BIN is not set: run this by `make test-e2e`")
-	default:
-		t.Skip("IRONFLOW_BIN is not set: run this by `make test-e2e`, which builds the programs first")
-	}
-	return ""
 }
 
 // newSite makes the image of a number of hosts of the control plane, and boots nothing.
@@ -197,7 +183,7 @@ func (p *process) tail() string {
 // start starts a program of a host with nothing of our own environment but the path.
 func (s *site) start(root string, env map[string]string, name string, args ...string) *process {
 	s.Helper()
-	p := &process{command: exec.Command(shipped(s.T, name), args...), ended: make(chan struct{})}
+	p := &process{command: exec.Command(needs.Shipped(s.T, name), args...), ended: make(chan struct{})}
 	p.command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + root, hostfile.RootEnv + "=" + root, "INVOCATION_ID=" + strings.ReplaceAll(uuid.NewString(), "-", "")}
 	for name, value := range env {
 		p.command.Env = append(p.command.Env, name+"="+value)
@@ -311,7 +297,7 @@ func (s *site) boot(i int) *process {
 	s.Expect(os.RemoveAll(dir.Path("/run"))).To(Succeed(), "it was in memory")
 	agent := dir.Path(hostfile.AgentBinary) // where the live image has it
 	s.Expect(os.MkdirAll(filepath.Dir(agent), 0o755)).To(Succeed())
-	if err := os.Symlink(shipped(s.T, "ironflow-agent"), agent); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Symlink(needs.Shipped(s.T, "ironflow-agent"), agent); err != nil && !errors.Is(err, fs.ErrExist) {
 		s.Fatal(err)
 	}
 	s.write(root, hostfile.BootIDPath(), uuid.NewString()+"\n")

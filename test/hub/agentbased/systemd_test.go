@@ -21,6 +21,7 @@ import (
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/liveimage"
+	"github.com/ironflow/ironflow/test/needs"
 	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
 
@@ -59,10 +60,10 @@ func (r *rack) boots(i int) *systemdtest.Machine {
 	for _, u := range r.config.Units {
 		r.write(m.Host.Root, hostfile.UnitDir+"/"+u.Name, u.Contents)
 	}
-	systemdtest.Install(r.T, m.Host, shipped(r.T, "ironflow-agent"), hostfile.AgentBinary)
-	systemdtest.Install(r.T, m.Host, shipped(r.T, "ironflow-agent-based"), units.Binary)
+	systemdtest.Install(r.T, m.Host, needs.Shipped(r.T, "ironflow-agent"), hostfile.AgentBinary)
+	systemdtest.Install(r.T, m.Host, needs.Shipped(r.T, "ironflow-agent-based"), units.Binary)
 	if i == 0 || r.workflow == units.AddNodes { // no other host runs it
-		systemdtest.Install(r.T, m.Host, shipped(r.T, "ironflow"), units.HubBinary)
+		systemdtest.Install(r.T, m.Host, needs.Shipped(r.T, "ironflow"), units.HubBinary)
 	}
 	return m
 }

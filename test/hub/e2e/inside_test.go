@@ -23,6 +23,7 @@ import (
 	"github.com/ironflow/ironflow/cluster/observe"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/cluster/incluster"
+	"github.com/ironflow/ironflow/test/needs"
 )
 
 // version is that of the releases of the clusters.
@@ -63,7 +64,7 @@ func (w *world) startInside(p *pool, id string, flags ...string) *inside {
 	w.Expect(os.WriteFile(config, raw, 0o600)).To(Succeed())
 	i := &inside{w: w, said: &output{}, ended: make(chan int, 1)}
 	args := []string{"run", "--hub-url", w.url, "--cluster-id", id, "--ca-file", w.hub.CA, "--kubeconfig", config, "--listen", "0"}
-	i.command = exec.Command(shipped(w.T, "ironflow-cluster"), append(args, flags...)...)
+	i.command = exec.Command(needs.Shipped(w.T, "ironflow-cluster"), append(args, flags...)...)
 	i.command.Env = append(os.Environ(), "PULL_SECRET_TOKEN="+w.insideToken(id))
 	i.command.Stdout, i.command.Stderr = i.said, i.said
 	i.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

@@ -23,6 +23,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/lab"
+	"github.com/ironflow/ironflow/test/needs"
 )
 
 // lose removes the records of a hub that does not run; its keys stay.
@@ -39,7 +40,7 @@ func (w *world) lose() {
 // ironflow runs a command of the program.
 func (w *world) ironflow(args ...string) string {
 	w.Helper()
-	out, err := exec.CommandContext(w.Context(), shipped(w.T, "ironflow"), args...).CombinedOutput()
+	out, err := exec.CommandContext(w.Context(), needs.Shipped(w.T, "ironflow"), args...).CombinedOutput()
 	w.Expect(err).NotTo(HaveOccurred(), string(out))
 	return string(out)
 }

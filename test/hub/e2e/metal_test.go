@@ -27,6 +27,7 @@ import (
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/lab/ports"
 	"github.com/ironflow/ironflow/test/media"
+	"github.com/ironflow/ironflow/test/needs"
 )
 
 // metal is a world whose hub drives machines, too: `ironflow run` before an Ironic that is simulated, which notes what it
@@ -96,11 +97,11 @@ func (m *metal) newRun(p *lab.ControlPlane, name string) *program.Hub {
 	iso := filepath.Join(m.dir, "base.iso")
 	m.Expect(media.WriteFile(iso, media.Options{})).To(Succeed())
 	hub, err := program.New(program.Options{
-		Program: shipped(m.T, "ironflow"), Command: "run", Kubeconfig: p.Kubeconfig, Dir: dir, Name: name, UserToken: userToken,
+		Program: needs.Shipped(m.T, "ironflow"), Command: "run", Kubeconfig: p.Kubeconfig, Dir: dir, Name: name, UserToken: userToken,
 		Args: []string{
 			"--namespace", m.namespace(), "--metrics-insecure", "--hub-ignition-source", "files", // the cluster has no release
 			"--images-addr", images, "--images-publish-url", "http://" + images, "--images-tls-addr", "0", "--base-image", iso,
-			"--host-programs", filepath.Join(filepath.Dir(shipped(m.T, "ironflow")), "lab"),
+			"--host-programs", filepath.Join(filepath.Dir(needs.Shipped(m.T, "ironflow")), "lab"),
 			"--ironic-endpoint", m.ironic, "--ironic-auth-root", filepath.Join(dir, "no-auth"), "--ironic-ca", filepath.Join(dir, "no-ca"),
 		},
 	})

@@ -25,6 +25,7 @@ import (
 	"github.com/ironflow/ironflow/test/hub/program"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/lab/progress"
+	"github.com/ironflow/ironflow/test/needs"
 	"github.com/ironflow/ironflow/test/openshiftinstall"
 	"github.com/ironflow/ironflow/test/postgres"
 )
@@ -109,21 +110,6 @@ type world struct {
 	wiped     int               // how often the installed cluster was lost
 }
 
-// shipped is the path of a program.
-func shipped(t *testing.T, name string) string {
-	t.Helper()
-	bin := os.Getenv("IRONFLOW_BIN")
-	switch {
-	case bin != "":
-		return filepath.Join(bin, name)
-	case os.Getenv("CI") == "true":
-		t.Fatal("IRONFLOW_BIN is not set: run this by `make test-e2e`")
-	default:
-		t.Skip("IRONFLOW_BIN is not set: run this by `make test-e2e`, which builds the programs first")
-	}
-	return ""
-}
-
 // newWorld starts a hub on SQLite.
 func newWorld(t *testing.T) *world {
 	t.Helper()
@@ -167,7 +153,7 @@ func (w *world) ownInner() {
 func (w *world) newHub(name string, args ...string) *program.Hub {
 	w.Helper()
 	hub, err := program.New(program.Options{
-		Program: shipped(w.T, "ironflow"), Kubeconfig: plane.Kubeconfig, Dir: w.dir, Name: name, UserToken: userToken,
+		Program: needs.Shipped(w.T, "ironflow"), Kubeconfig: plane.Kubeconfig, Dir: w.dir, Name: name, UserToken: userToken,
 		Args: append([]string{
 			"--namespace", w.namespace(), "--metrics-insecure", "--hub-ignition-source", "openshift-install", "--hub-openshift-install", w.installer.Path,
 			"--hub-cluster-image", "registry.example/ironflow-cluster:e2e", // put among the manifests; the program itself runs beside the cluster

@@ -21,6 +21,7 @@ import (
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/needs"
 	"github.com/ironflow/ironflow/test/output"
 	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
@@ -69,7 +70,7 @@ func (w *world) boot(pool wire.InfraEnv) *host {
 	w.Expect(hardware.Save(file)).To(Succeed())
 	token, err := w.hub.AgentToken(pool.ID)
 	w.Expect(err).NotTo(HaveOccurred())
-	h.live = exec.CommandContext(context.WithoutCancel(w.Context()), shipped(w.T, "ironflow-agent"), "agent", "--url", w.hub.URL, "--infra-env-id", pool.ID, "--cacert", "/ca.crt",
+	h.live = exec.CommandContext(context.WithoutCancel(w.Context()), needs.Shipped(w.T, "ironflow-agent"), "agent", "--url", w.hub.URL, "--infra-env-id", pool.ID, "--cacert", "/ca.crt",
 		"--agent-version", "quay.example/ironflow/agent:test", "--interval", "1", "--with-journal-logging=false", "--with-text-logging=false", "--with-stdout-logging",
 		"--dry-run", "--dry-scenario", file)
 	h.live.Env = append(os.Environ(), hostfile.RootEnv+"="+root.Root, "PULL_SECRET_TOKEN="+token, "INVOCATION_ID="+strings.ReplaceAll(uuid.NewString(), "-", ""))

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -72,28 +71,13 @@ type world struct {
 	begun    time.Time
 }
 
-// shipped is the path of a program.
-func shipped(t *testing.T, name string) string {
-	t.Helper()
-	bin := os.Getenv("IRONFLOW_BIN")
-	switch {
-	case bin != "":
-		return filepath.Join(bin, name)
-	case os.Getenv("CI") == "true":
-		t.Fatal("IRONFLOW_BIN is not set: run this by `make test-e2e`")
-	default:
-		t.Skip("IRONFLOW_BIN is not set: run this by `make test-e2e`, which builds the programs first")
-	}
-	return ""
-}
-
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	systemdtest.NeedNode(t)
 	needs.Program(t, "docker-registry", "docker-registry")
 	needs.Program(t, "mmdebstrap", "mmdebstrap")
 	programs := node.Needs(t, "../../..")
-	inside := shipped(t, "ironflow-cluster")
+	inside := needs.Shipped(t, "ironflow-cluster")
 	ctrl.SetLogger(logr.Discard())
 	w := &world{WithT: NewWithT(t), T: t, dir: t.TempDir()}
 	var err error
@@ -120,7 +104,7 @@ func (w *world) startHub() {
 	_, err = envtest.InstallCRDs(plane.Config(), envtest.CRDInstallOptions{CRDs: crds})
 	w.Expect(err).NotTo(HaveOccurred())
 	w.hub, err = program.New(program.Options{
-		Program: shipped(w.T, "ironflow"), Kubeconfig: plane.Kubeconfig, Dir: filepath.Join(w.dir, "hub"), UserToken: userToken, Address: gateway.Addr().String(),
+		Program: needs.Shipped(w.T, "ironflow"), Kubeconfig: plane.Kubeconfig, Dir: filepath.Join(w.dir, "hub"), UserToken: userToken, Address: gateway.Addr().String(),
 		Args: []string{"--namespace", "default", "--metrics-insecure", "--hub-kubernetes", "--hub-cluster-image", w.site.ClusterImage()},
 	})
 	w.Expect(err).NotTo(HaveOccurred())
