@@ -6,6 +6,7 @@ package controllers_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -295,17 +296,23 @@ func TestEverythingGoesAgain(t *testing.T) {
 	} {
 		w.Expect(w.kube.Delete(t.Context(), o)).To(Succeed())
 	}
-	w.Eventually(func() (left int, err error) {
+	w.Eventually(func() (left []string, err error) {
 		for _, list := range []client.ObjectList{
 			&hiveextv1.AgentClusterInstallList{}, &agentv1.InfraEnvList{}, &agentv1.AgentList{}, &metal3v1.PreprovisioningImageList{}, &metal3v1.BareMetalHostList{},
 		} {
 			if err := w.kube.List(t.Context(), list, client.InNamespace(site)); err != nil {
-				return 0, err
+				return nil, err
 			}
-			left += apimeta.LenList(list)
+			err := apimeta.EachListItem(list, func(o runtime.Object) error {
+				left = append(left, fmt.Sprintf("%T %+v", o, o))
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
 		}
 		return left, nil
-	}, patience, often).Should(BeZero())
+	}, patience, often).Should(BeEmpty())
 	w.Expect(w.hub.Clusters(t.Context(), store.ClusterFilter{})).To(BeEmpty())
 	w.Expect(w.hub.InfraEnvs(t.Context(), store.InfraEnvFilter{})).To(BeEmpty())
 	w.Expect(w.hub.Hosts(t.Context(), store.HostFilter{})).To(BeEmpty())
