@@ -289,7 +289,10 @@ func TestEverythingGoesAgain(t *testing.T) {
 	w.hub.Agent(token).Register(t, key)
 	w.Eventually(w.agent(key), patience, often).Should(HaveField("UID", Not(BeEmpty())))
 
-	// The ClusterDeployment takes its AgentClusterInstall along, and the InfraEnv waits for its Agent.
+	// The ClusterDeployment takes its AgentClusterInstall along, once it owns it, and the InfraEnv waits for its Agent.
+	w.Eventually(func() []metav1.OwnerReference {
+		return get(w, &hiveextv1.AgentClusterInstall{ObjectMeta: meta("prod")}).OwnerReferences
+	}, patience, often).ShouldNot(BeEmpty())
 	for _, o := range []client.Object{
 		&hivev1.ClusterDeployment{ObjectMeta: meta("prod")}, env, w.agent(key)(),
 		&metal3v1.PreprovisioningImage{ObjectMeta: meta("node-0")}, &metal3v1.BareMetalHost{ObjectMeta: meta("node-0")},
@@ -304,7 +307,7 @@ func TestEverythingGoesAgain(t *testing.T) {
 				return nil, err
 			}
 			err := apimeta.EachListItem(list, func(o runtime.Object) error {
-				left = append(left, fmt.Sprintf("%T %+v", o, o))
+				left = append(left, fmt.Sprintf("%T: %+v", o, o))
 				return nil
 			})
 			if err != nil {
