@@ -144,30 +144,44 @@ func rests(h *metal3.BareMetalHost) bool {
 	return h.Status.Provisioning.State == metal3.StateProvisioned || h.Status.Provisioning.State == metal3.StateAvailable
 }
 
-// TestWorkGoesOnThoughTheDatabaseIsLost: who has seen the machine worked on needs nobody to say that it is free.
+// TestWorkGoesOnThoughTheDatabaseIsLost: who has seen the machine worked on needs nobody to say that it is free, also where
+// the status cannot name the new node at once.
 func TestWorkGoesOnThoughTheDatabaseIsLost(t *testing.T) {
 	for _, state := range []metal3.ProvisioningState{metal3.StateInspecting, metal3.StateProvisioning, metal3.StateDeprovisioning} {
-		t.Run(string(state), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) {
-					h.Spec.Online = true
-					askFor("http://images.test/first.img")(h)
+		for name, lose := range map[string]func(*world){
+			"and that is stored":        func(w *world) { w.sim.Wipe(); w.enrolledAgain("power on") },
+			"and that cannot be stored": loseUnheard,
+		} {
+			t.Run(string(state)+"/"+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) {
+						h.Spec.Online = true
+						askFor("http://images.test/first.img")(h)
+					})
+					defer func() { w.stop() }()
+					if state == metal3.StateDeprovisioning {
+						w.untilState(metal3.StateProvisioned, 10*time.Minute)
+						w.edit(func(h *metal3.BareMetalHost) { h.Spec.Image = nil })
+					}
+					w.untilState(state, 10*time.Minute)
+					let(time.Second)
+					w.g.Expect(w.host().Status.Provisioning.State).To(Equal(state))
+					lose(w)
+					w.until("the end", 10*time.Minute, rests)
+					w.g.Expect(w.host().Status.ErrorType).To(BeEmpty())
 				})
-				defer func() { w.stop() }()
-				if state == metal3.StateDeprovisioning {
-					w.untilState(metal3.StateProvisioned, 10*time.Minute)
-					w.edit(func(h *metal3.BareMetalHost) { h.Spec.Image = nil })
-				}
-				w.untilState(state, 10*time.Minute)
-				let(time.Second)
-				w.g.Expect(w.host().Status.Provisioning.State).To(Equal(state))
-				w.sim.Wipe()
-				w.enrolledAgain("power on")
-				w.until("the end", 10*time.Minute, rests)
-				w.g.Expect(w.host().Status.ErrorType).To(BeEmpty())
 			})
-		})
+		}
 	}
+}
+
+// loseUnheard loses Ironic's database while the API server takes no status: the id of the new node cannot be stored at once.
+func loseUnheard(w *world) {
+	w.takeStatuses(false)
+	w.sim.Wipe()
+	w.until("enrolled", 10*time.Minute, func(*metal3.BareMetalHost) bool { return len(w.sim.Nodes()) == 1 })
+	let(time.Minute)
+	w.takeStatuses(true)
 }
 
 // TestWorkGoesOnThoughItsEndIsNotStored: it ends while the API server takes no status, and Ironic's database is lost then. The

@@ -48,7 +48,7 @@ var mutations = []mutation{
 	{name: "deployments without end", file: "policy/decide_available.go", old: "case limit > 0 && failed >= limit:", new: "case limit < 0 && failed >= limit:", pkg: "./controllers/host", run: "TestFailedInstallBacksOffAndGivesUp"},
 	{name: "an id is not stored", file: "policy/decide_node.go", old: "	d.Status.Provisioning.ID = o.Node.UUID\n	d.Again = true\n", new: ""},
 	{name: "a status that names an earlier node is of this one", file: "policy/decide_node.go", old: "	if doubtful {", new: "	if doubtful && o.Host == nil {"},
-	{name: "what was seen of a machine goes with the id of its node", file: "observe/observe.go", old: "kept := policy.Kept{SeenIn: m.SeenIn}", new: "kept := policy.Kept{}"},
+	{name: "what was seen of a machine goes with the id of its node", file: "observe/observe.go", old: "kept := policy.Kept{SeenIn: m.SeenIn}", new: "kept := policy.Kept{}", pkg: "./controllers/host", run: "^TestWorkGoesOnThoughTheDatabaseIsLost$"},
 	{name: "a phase is seen of a node that the status does not name", file: "policy/kept.go", old: " || o.Node.UUID != o.Host.Status.Provisioning.ID", new: ""},
 	{name: "a machine that is registered anew is free", file: "policy/kept.go", old: "o.Node != nil && !nodespec.InUse(o.Host) &&", new: "o.Node != nil && nodespec.Worked(o.Host) &&"},
 	{name: "a deployment that has failed forgets its wish", file: "nodespec/desired.go", old: "!WantsInstance(h) && Deployable(in.Node.ProvisionState):", new: "!WantsInstance(h):"},
