@@ -208,6 +208,31 @@ func TestWhoseTheMachineIsOfALostStatus(t *testing.T) {
 	}
 }
 
+// TestAMachineGetsNoSecondNode: a host of a backup says that it uses a machine, its node is gone, and Ironic has another
+// host's node of that machine. Neither is worked on until somebody says whose it is.
+func TestAMachineGetsNoSecondNode(t *testing.T) {
+	host := func(name string, state policy.State) *metal3.BareMetalHost {
+		h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: name}}
+		h.Spec.BMC.Address = "redfish://bmc.test/redfish/v1/Systems/1"
+		h.Status.Provisioning.State, h.Status.Provisioning.ID = state, name
+		return h
+	}
+	for name, c := range map[string]struct {
+		other        policy.State
+		refusedOther bool
+	}{
+		"that is inspected": {metal3.StateInspecting, true},
+		"that is in use":    {metal3.StateProvisioned, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			restored, other := host("restored", metal3.StateProvisioned), host("other", c.other)
+			g.Expect(policy.JudgeDouble(restored, []*metal3.BareMetalHost{other}, named("other")).Why).NotTo(BeEmpty())
+			g.Expect(policy.JudgeDouble(other, []*metal3.BareMetalHost{restored}, named("other")).Why != "").To(Equal(c.refusedOther))
+		})
+	}
+}
+
 // TestOneOfTwoDetachedHostsIsAttached: their status still tells of nodes that they have no more.
 func TestOneOfTwoDetachedHostsIsAttached(t *testing.T) {
 	g := NewWithT(t)

@@ -53,6 +53,7 @@ func (w *World) restore(about string, state metal3.ProvisioningState) {
 	same := copied.installs == w.installs[systemOf(old)]
 	// A backup of a deployment tells of that one, whether it was under way then or called off, though it went on since.
 	sameWork := (state == metal3.StateProvisioning || state == metal3.StateDeprovisioning) && copied.works == w.works[key]
+	a.Free = a.Free && w.workedOn(key)
 	a.Destroy = a.Destroy && w.workedOn(key) || (same || adopted) && copied.destroy || sameWork && !same && differs(old, disk)
 	// Who puts it back asks for what it asks for, if that is about what is there.
 	a.Off = keptOff(old) && (same || wishOf(old) != "" && !differs(old, disk))
@@ -118,7 +119,10 @@ func (w *World) transfer(about string, withStatus bool) {
 	a := w.asked[key]
 	a.Inspections++
 	_, detached := h.Annotations[names.Detached]
-	a.Anew = a.Anew || !withStatus
+	if !withStatus {
+		a.Anew = true
+		a.Restarts = min(a.Restarts, w.restarting(systemOf(h))) + reboots(h) // nobody knows any more that one was begun
+	}
 	a.Forgotten = a.Forgotten || !withStatus && !detached && !w.active(systemOf(h))
 	w.asked[key] = a
 	w.restart()

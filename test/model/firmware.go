@@ -95,7 +95,7 @@ func (k keeper) ReadComponents(ctx context.Context, h *metal3.BareMetalHost, _ s
 // service boots the live image on a machine in use. At its end the system on it runs.
 func service(w *World, id string, _ ironic.Transition) {
 	n := w.nodes[id]
-	if m := w.machines[n.address]; n.ProvisionState == ironic.StateActive && m.installed() && m.On {
+	if m := w.machines[n.address]; n.ProvisionState == ironic.StateActive && m.installed() && m.On && n.PowerState != ironic.PowerOff {
 		w.breaks("INTERRUPTED UNASKED: Ironic services the machine of node %s, which runs %q, and is in no reboot", n.Name, m.Disk)
 	}
 	w.checkServiced(n)

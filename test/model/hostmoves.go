@@ -62,6 +62,7 @@ func (w *World) hear(key types.NamespacedName, before, after *metal3.BareMetalHo
 		}
 	}
 	a.Anew = a.Anew || anew(before, after)
+	a.Free = a.Free || !m.On && showsNothing(before) && wishOf(after) != "" && wishOf(after) != wishOf(before)
 	for _, id := range sortedKeys(w.nodes) {
 		if n := w.nodes[id]; n.address == systemOf(after) && n.wish != "" && differs(after, n.wish) {
 			a.Anew = true
@@ -77,6 +78,9 @@ func (w *World) hear(key types.NamespacedName, before, after *metal3.BareMetalHo
 	}
 }
 
+// showsNothing reports a host that shows nothing on its machine.
+func showsNothing(h *metal3.BareMetalHost) bool { return h.Status.Provisioning.State == metal3.StateAvailable }
+
 // anew reports a change that asks for the end of a deployment that is under way, or for another start.
 func anew(before, after *metal3.BareMetalHost) bool {
 	detach := after.Annotations[names.Detached]
@@ -88,7 +92,7 @@ func anew(before, after *metal3.BareMetalHost) bool {
 // before, unless Ironic is at work on that.
 func (w *World) keep(key types.NamespacedName) {
 	if a := w.asked[key]; !w.workedOn(key) {
-		a.Destroy, a.Forgotten = false, false
+		a.Destroy, a.Free, a.Forgotten = false, false, false
 		w.asked[key] = a
 	}
 }

@@ -24,7 +24,7 @@ import (
 // mayGo reports whether somebody has asked for what is installed on a machine to go.
 func (w *World) mayGo(address string) bool {
 	for _, key := range w.tenantsOf(address) {
-		if a := w.asked[key]; a.Destroy || a.Forgotten {
+		if a := w.asked[key]; a.Destroy || a.Free || a.Forgotten {
 			return true
 		}
 	}
@@ -75,7 +75,7 @@ func (w *World) installed(n *node) {
 	for _, key := range w.ownersOf(n.address) {
 		h, a := w.host(key), w.asked[key]
 		a.Destroy = h.DeletionTimestamp != nil || differs(h, w.machines[n.address].Disk)
-		a.Off, a.Forgotten, a.Inspect = keptOff(h), false, false
+		a.Off, a.Free, a.Forgotten, a.Inspect = keptOff(h), false, false, false
 		a.Older = a.Older && h.Status.Provisioning.State != metal3.StateProvisioning
 		w.asked[key] = a
 		if h.Status.Provisioning.ID == n.UUID {
@@ -250,15 +250,20 @@ func forPerson(n view.Note) bool {
 func (w *World) checkInstalled(key types.NamespacedName) {
 	h := w.host(key)
 	p, disk := h.Status.Provisioning, w.machineOf(h).Disk
-	if p.State != metal3.StateProvisioned || h.Status.ErrorType != "" || h.DeletionTimestamp != nil || disk == outside || disk == "" || disk == partial || w.untold(h) {
+	if p.State != metal3.StateProvisioned || h.Status.ErrorType != "" || h.DeletionTimestamp != nil || disk == outside || disk == "" || disk == partial ||
+		w.untold(h) || w.ofAnother(h) {
 		return
-	}
-	if tenant, known := w.tenants[systemOf(h)]; known && tenant != key {
-		return // it speaks of the machine that it had before it was detached
 	}
 	if said := wishText(&p.Image, p.CustomDeploy); said != disk && !besides(said, disk) {
 		w.breaks("UNTRUE: host %s says that its machine has %q, and it has %q", key.Name, said, disk)
 	}
+}
+
+// ofAnother reports that a host's machine was installed for another: it speaks of the machine that it had
+// before it was detached and given this one's address.
+func (w *World) ofAnother(h *metal3.BareMetalHost) bool {
+	tenant, known := w.tenants[systemOf(h)]
+	return known && tenant != named(h.Name)
 }
 
 // untold reports that nobody can tell that a host's status is older than what is on its
@@ -310,7 +315,7 @@ func (w *World) unfulfilled(h *metal3.BareMetalHost, n *node) string {
 		return "it is to be available"
 	case wish != "" && state != metal3.StateProvisioned:
 		return "it is to be provisioned"
-	case wish != "" && differs(h, m.Disk) && !w.untold(h):
+	case wish != "" && differs(h, m.Disk) && !w.untold(h) && !w.ofAnother(h):
 		return "it is to have " + wish + " and has " + m.Disk
 	}
 	if reboots(h) == 0 && m.On != h.Spec.Online && !h.Spec.DisablePowerOff {

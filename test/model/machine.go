@@ -50,6 +50,9 @@ type asked struct {
 	// Anew means that a deployment that is under way may be ended, since somebody has asked
 	// for something else, or for another start, since it began.
 	Anew bool
+	// Free means that somebody asks for a system on a machine that is off, and of which the host shows
+	// nothing, or has switched it off by hand: that is free, whatever was on it, until it comes on by itself.
+	Free bool
 	// Forgotten means that neither the cluster nor Ironic knows what was asked for.
 	Forgotten bool
 	// Older means that the host's status is of a backup of before what is installed, which

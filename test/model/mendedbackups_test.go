@@ -300,4 +300,12 @@ annotation reboot by a client on a
 Ironic goes on with node-0
 moved to another cluster without its status: a
 restored from a backup of when it was given back: a`,
+	"a machine gets no second node beside that of a host which was given its address meanwhile": `
+scenario: two hosts of one BMC
+annotation detached by force on a
+the BMC of an empty machine for a
+annotation delete-for-move on a
+the controller restarts
+Ironic goes on with node-1
+restored from a backup of when it was provisioned: a`,
 }

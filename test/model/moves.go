@@ -207,6 +207,7 @@ func (w *World) vanish(id string) {
 func (w *World) comesOn(id string) {
 	w.doubt.Pressed = true
 	w.set(w.nodes[id].address, func(m *machine) { m.On = true })
+	w.switchedByHand(w.nodes[id].address)
 	w.change(id, func(n *node) { n.unseen = true })
 	for _, key := range w.ownersOf(w.nodes[id].address) {
 		if w.host(key).Status.Provisioning.ID == id {
@@ -214,6 +215,16 @@ func (w *World) comesOn(id string) {
 			m.Told++
 			w.memories[key], w.woken[key] = m, true
 		}
+	}
+}
+
+// switchedByHand takes down what is said by that, or by a loss of mains: a machine that is switched off, and of which its
+// host shows nothing, is free until it comes on.
+func (w *World) switchedByHand(address string) {
+	for _, key := range w.ownersOf(address) {
+		a := w.asked[key]
+		a.Free = !w.machines[address].On && showsNothing(w.host(key))
+		w.asked[key] = a
 	}
 }
 
@@ -312,6 +323,7 @@ var nodeMoves = []move{
 			w.later(moment)
 			w.doubt.Pressed = true
 			w.set(w.nodes[id].address, func(m *machine) { m.On = !m.On })
+			w.switchedByHand(w.nodes[id].address)
 			w.change(id, func(n *node) { n.PowerState = power(w.machines[n.address].On) })
 		},
 	},

@@ -19,6 +19,11 @@ func (b *Observer) observeDoubles(ctx context.Context, o *policy.Observed, watch
 		return err
 	}
 	o.Double = policy.JudgeDouble(o.Host, others, func(h *metal3.BareMetalHost) bool {
+		if id := h.Status.Provisioning.ID; id != "" {
+			if _, found := watch.Row(id); found {
+				return true
+			}
+		}
 		_, found, _ := watch.Named(nodespec.NodeName(h))
 		return found
 	})

@@ -156,19 +156,21 @@ type Double struct {
 }
 
 // JudgeDouble says which of the others the machine of a host belongs to rather than to the
-// host itself, and why. Of several it is the same one each time. named tells that Ironic has a node of
-// a host's full name: that of a host whose status is lost is its own, too.
-func JudgeDouble(h *metal3.BareMetalHost, others []*metal3.BareMetalHost, named func(*metal3.BareMetalHost) bool) Double {
+// host itself, and why. Of several it is the same one each time. inIronic tells that Ironic has a node of
+// a host, by its id or full name: that of a host whose status is lost is its own, too.
+func JudgeDouble(h *metal3.BareMetalHost, others []*metal3.BareMetalHost, inIronic func(*metal3.BareMetalHost) bool) Double {
 	known := func(h *metal3.BareMetalHost) bool {
-		return hasItsNode(h) || h.Status.Provisioning.ID == "" && !isDetached(h) && named(h)
+		return hasItsNode(h) || h.Status.Provisioning.ID == "" && !isDetached(h) && inIronic(h)
 	}
 	standing := func(h *metal3.BareMetalHost) int { return standing(h, known(h)) }
+	without := !inIronic(h)
 	first := h
 	for _, other := range others {
-		if nodespec.SameMachine(h, other) == "" || standing(h) == standing(other) && standing(h) >= isUsed && !isDetached(h) {
+		second := without && !isDetached(other) && inIronic(other) // it would get a second node of the machine
+		if nodespec.SameMachine(h, other) == "" || !second && standing(h) == standing(other) && standing(h) >= isUsed && !isDetached(h) {
 			continue // both are in use: nobody knows whose it is, and neither is held up
 		}
-		if comesFirst(other, first, standing) || first == h && isDetached(h) && known(other) {
+		if comesFirst(other, first, standing) || first == h && (second || isDetached(h) && known(other)) {
 			first = other
 		}
 	}
