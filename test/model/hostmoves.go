@@ -79,7 +79,9 @@ func (w *World) hear(key types.NamespacedName, before, after *metal3.BareMetalHo
 }
 
 // showsNothing reports a host that shows nothing on its machine.
-func showsNothing(h *metal3.BareMetalHost) bool { return h.Status.Provisioning.State == metal3.StateAvailable }
+func showsNothing(h *metal3.BareMetalHost) bool {
+	return h.Status.Provisioning.State == metal3.StateAvailable
+}
 
 // anew reports a change that asks for the end of a deployment that is under way, or for another start.
 func anew(before, after *metal3.BareMetalHost) bool {
