@@ -276,4 +276,9 @@ scenario: available
 image A for a; stale cache
 Ironic goes on with node-0; request 1 is down
 annotation hard forced reboot on a; stale cache`,
+	"a machine that is serviced when its image goes is not cleaned where that is disabled since": `
+scenario: about to be serviced
+Ironic goes on with node-0
+no cleaning for a
+no image for a`,
 }

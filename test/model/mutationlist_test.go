@@ -125,8 +125,8 @@ var mutations = []mutation{
 		old: "	if !cleaningToBeDisabled(o, d) {\n		target(o, d, ironic.TargetDeleted)\n	}\n", new: "	target(o, d, ironic.TargetDeleted)\n",
 		pkg: "./controllers/host/policy", run: "^TestADeploymentIsEndedWithoutCleaningWhereThatIsDisabled$",
 	},
-	{name: "a detached host is attached at the BMC of one that is free", file: "policy/owner.go", old: " || first == h && isDetached(h) && known(other) {", new: " {"},
-	{name: "a host without a status has no node", file: "policy/owner.go", old: " && !isDetached(h) && named(h)\n", new: " && !isDetached(h) && named(h) && h == nil\n"},
+	{name: "a detached host is attached at the BMC of one that is free", file: "policy/owner.go", old: "second || isDetached(h) && known(other)", new: "second"},
+	{name: "a host without a status has no node", file: "policy/owner.go", old: " && !isDetached(h) && inIronic(h)\n", new: " && !isDetached(h) && named(h) && h == nil\n"},
 	{name: "what is said to be kept just after it was called free goes", file: "policy/baseline.go", old: "(nodespec.Unproven(n.Node()) || stalledBy(o, causeUnproven))", new: "nodespec.Unproven(n.Node())"},
 	{name: "a node whose servicing has failed stays in maintenance", file: "policy/decide_deprovision.go", old: "o.Node.Maintenance && o.Node.Fault != \"\" {", new: "false {"},
 	{
@@ -154,4 +154,6 @@ var mutations = []mutation{
 		name: "a list of the instant of our own call is of after it", file: "../../ironic/table.go", old: "!asked.After(e.told)", new: "asked.Before(e.told)",
 		pkg: "./ironic", run: "^TestAListOfTheInstantOfACallIsOfBeforeIt$",
 	},
+	{name: "a machine that is serviced is cleaned though that is disabled", file: "policy/decide_deprovision.go", old: "	case ironic.StateDeployWait, ironic.StateServiceWait:\n", new: "	case ironic.StateServiceWait:\n		tearDown()\n	case ironic.StateDeployWait:\n"},
+	{name: "a machine gets a second node", file: "policy/owner.go", old: "second := without &&", new: "second := false && without &&"},
 }

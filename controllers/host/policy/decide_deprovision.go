@@ -27,7 +27,7 @@ func stepDeprovisioning(o *Observed, d *Decision) {
 		if !wantedAfterAll(o, d) {
 			tearDown()
 		}
-	case ironic.StateDeployWait:
+	case ironic.StateDeployWait, ironic.StateServiceWait:
 		if !cleaningToBeDisabled(o, d) {
 			tearDown()
 		}
@@ -37,7 +37,7 @@ func stepDeprovisioning(o *Observed, d *Decision) {
 			return
 		}
 		tearDown()
-	case ironic.StateDeployFailed, ironic.StateServiceWait:
+	case ironic.StateDeployFailed:
 		tearDown()
 	case ironic.StateError:
 		afterFailure(o, d, metal3.ProvisioningError, tearDown)
@@ -60,8 +60,8 @@ func stepDeprovisioning(o *Observed, d *Decision) {
 	}
 }
 
-// cleaningToBeDisabled ends a deployment by itself whose node does not know yet that its machine is not to be cleaned,
-// and reports whether it does. A node that waits for its machine takes no update; one whose deployment has failed does.
+// cleaningToBeDisabled ends by itself a deployment, or servicing, whose node does not know yet that its machine is not to be
+// cleaned, and reports whether it does. A node that waits for its machine takes no update; one where that has failed does.
 // Ironic ends it after the step that runs.
 func cleaningToBeDisabled(o *Observed, d *Decision) bool {
 	if nodespec.AutomatedClean(o.Host) || o.AbortRefused {
