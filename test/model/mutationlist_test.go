@@ -126,7 +126,7 @@ var mutations = []mutation{
 		pkg: "./controllers/host/policy", run: "^TestADeploymentIsEndedWithoutCleaningWhereThatIsDisabled$",
 	},
 	{name: "a detached host is attached at the BMC of one that is free", file: "policy/owner.go", old: "second || isDetached(h) && known(other)", new: "second"},
-	{name: "a host without a status has no node", file: "policy/owner.go", old: " && !isDetached(h) && inIronic(h)\n", new: " && !isDetached(h) && named(h) && h == nil\n"},
+	{name: "a host without a status has no node", file: "policy/owner.go", old: " && !isDetached(h) && inIronic(h)\n", new: " && !isDetached(h) && inIronic(h) && h == nil\n"},
 	{name: "what is said to be kept just after it was called free goes", file: "policy/baseline.go", old: "(nodespec.Unproven(n.Node()) || stalledBy(o, causeUnproven))", new: "nodespec.Unproven(n.Node())"},
 	{name: "a node whose servicing has failed stays in maintenance", file: "policy/decide_deprovision.go", old: "o.Node.Maintenance && o.Node.Fault != \"\" {", new: "false {"},
 	{
