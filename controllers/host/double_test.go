@@ -204,6 +204,9 @@ func TestWhoseTheMachineIsOfALostStatus(t *testing.T) {
 			g := NewWithT(t)
 			g.Expect(policy.JudgeDouble(other, []*metal3.BareMetalHost{lost}, named("")).Why).To(BeEmpty())
 			g.Expect(policy.JudgeDouble(other, []*metal3.BareMetalHost{lost}, named("lost")).Why).NotTo(BeEmpty(), "it would have a second node of the machine")
+			if other.Status.Provisioning.State == "" { // one that was installed there is not passed over
+				g.Expect(policy.JudgeDouble(lost, []*metal3.BareMetalHost{other}, named("lost")).Why).To(BeEmpty(), "it keeps its machine")
+			}
 		})
 	}
 }
@@ -231,6 +234,22 @@ func TestAMachineGetsNoSecondNode(t *testing.T) {
 			g.Expect(policy.JudgeDouble(other, []*metal3.BareMetalHost{restored}, named("other")).Why != "").To(Equal(c.refusedOther))
 		})
 	}
+}
+
+// TestADetachedHostStaysSoBesideOneThatHasANode, also while Ironic has lost that node: which of the two has the machine is
+// not left to who is first to enrol one.
+func TestADetachedHostStaysSoBesideOneThatHasANode(t *testing.T) {
+	g := NewWithT(t)
+	host := func(name string, state policy.State, operational metal3.OperationalStatus) *metal3.BareMetalHost {
+		h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: name}}
+		h.Spec.BMC.Address = "redfish://bmc.test/redfish/v1/Systems/1"
+		h.Status.Provisioning.State, h.Status.Provisioning.ID, h.Status.OperationalStatus = state, name, operational
+		return h
+	}
+	detached := host("detached", metal3.StateProvisioned, metal3.OperationalStatusDetached)
+	other := host("other", metal3.StateAvailable, metal3.OperationalStatusOK)
+	g.Expect(policy.JudgeDouble(detached, []*metal3.BareMetalHost{other}, named("")).Why).NotTo(BeEmpty())
+	g.Expect(policy.JudgeDouble(detached, []*metal3.BareMetalHost{other}, named("other")).Why).NotTo(BeEmpty())
 }
 
 // TestOneOfTwoDetachedHostsIsAttached: their status still tells of nodes that they have no more.

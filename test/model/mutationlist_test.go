@@ -125,8 +125,7 @@ var mutations = []mutation{
 		old: "	if !cleaningToBeDisabled(o, d) {\n		target(o, d, ironic.TargetDeleted)\n	}\n", new: "	target(o, d, ironic.TargetDeleted)\n",
 		pkg: "./controllers/host/policy", run: "^TestADeploymentIsEndedWithoutCleaningWhereThatIsDisabled$",
 	},
-	{name: "a detached host is attached at the BMC of one that is free", file: "policy/owner.go", old: "second || isDetached(h) && known(other)", new: "second"},
-	{name: "a host without a status has no node", file: "policy/owner.go", old: " && !isDetached(h) && inIronic(h)\n", new: " && !isDetached(h) && inIronic(h) && h == nil\n"},
+	{name: "a host without a status has no node", file: "policy/owner.go", old: " && !isDetached(h) && inIronic(h)\n", new: " && !isDetached(h) && inIronic(h) && h == nil\n", pkg: "./controllers/host", run: "^TestWhoseTheMachineIsOfALostStatus$"},
 	{name: "what is said to be kept just after it was called free goes", file: "policy/baseline.go", old: "(nodespec.Unproven(n.Node()) || stalledBy(o, causeUnproven))", new: "nodespec.Unproven(n.Node())"},
 	{name: "a node whose servicing has failed stays in maintenance", file: "policy/decide_deprovision.go", old: "o.Node.Maintenance && o.Node.Fault != \"\" {", new: "false {"},
 	{
@@ -155,5 +154,6 @@ var mutations = []mutation{
 		pkg: "./ironic", run: "^TestAListOfTheInstantOfACallIsOfBeforeIt$",
 	},
 	{name: "a machine that is serviced is cleaned though that is disabled", file: "policy/decide_deprovision.go", old: "	case ironic.StateDeployWait, ironic.StateServiceWait:\n", new: "	case ironic.StateServiceWait:\n		tearDown()\n	case ironic.StateDeployWait:\n"},
+	{name: "a detached host is attached at the BMC of one that is free", file: "policy/owner.go", old: "second || isDetached(h) && known(other)", new: "second", pkg: "./controllers/host", run: "^TestADetachedHostStaysSoBesideOneThatHasANode$"},
 	{name: "a machine gets a second node", file: "policy/owner.go", old: "second := without &&", new: "second := false && without &&"},
 }
