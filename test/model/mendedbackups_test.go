@@ -308,4 +308,17 @@ annotation delete-for-move on a
 the controller restarts
 Ironic goes on with node-1
 restored from a backup of when it was provisioned: a`,
+	"what was given back and never seen free since is not taken over by a status of before": `
+scenario: given back
+Ironic goes on with node-0
+Ironic fails with node-0
+time goes by
+no cleaning for a; crash after write 3
+Ironic goes on with node-0
+Ironic goes on with node-0
+annotation inspect on a
+image A for a
+Ironic goes on with node-0
+restored from a backup of when it was provisioned: a
+Ironic goes on with node-0`,
 }

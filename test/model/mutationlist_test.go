@@ -156,4 +156,5 @@ var mutations = []mutation{
 	{name: "a machine that is serviced is cleaned though that is disabled", file: "policy/decide_deprovision.go", old: "	case ironic.StateDeployWait, ironic.StateServiceWait:\n", new: "	case ironic.StateServiceWait:\n		tearDown()\n	case ironic.StateDeployWait:\n"},
 	{name: "a detached host is attached at the BMC of one that is free", file: "policy/owner.go", old: "second || isDetached(h) && known(other)", new: "second", pkg: "./controllers/host", run: "^TestADetachedHostStaysSoBesideOneThatHasANode$"},
 	{name: "a machine gets a second node", file: "policy/owner.go", old: "second := without &&", new: "second := false && without &&"},
+	{name: "what was given back is told by its record alone", file: "nodespec/wish.go", old: "&& !holds &&", new: "&& n.Extra[keyWish] == nil && !holds &&"},
 }

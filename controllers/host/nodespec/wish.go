@@ -69,10 +69,11 @@ func OfAnotherTime(h *metal3.BareMetalHost, n *ironic.Node) bool {
 }
 
 // GivenBack reports whether a node records that what was deployed on it last was given back: it has
-// had a deployment, and nothing is recorded to be on it. One that was enrolled in the place of
+// had a deployment, and nothing is recorded to be on it by now. One that was enrolled in the place of
 // another one has had none itself.
 func GivenBack(n *ironic.Node) bool {
-	return text(n.Extra, KeyBegun) != "" && n.Extra[keyWish] == nil && !Unproven(n)
+	_, holds := RecordedWish(n)
+	return text(n.Extra, KeyBegun) != "" && !holds && !Unproven(n)
 }
 
 // RecordedBegin is when the deployment began that a node holds; false where that is not known.
