@@ -3,9 +3,12 @@ package model
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
 const (
@@ -67,10 +70,18 @@ func (w *World) waits(due map[types.NamespacedName]time.Time) time.Duration {
 	return next
 }
 
+// heldWith reports a node that a host names which nobody may touch: it cannot be told of another BMC.
+func (w *World) heldWith(id string) bool {
+	return slices.ContainsFunc(w.hosts(), func(key types.NamespacedName) bool {
+		h := w.host(key)
+		return h.Status.Provisioning.ID == id && reconcile.KeptOff(h) != ""
+	})
+}
+
 // checkAll checks the hosts of a world at rest, and that no node is left without one.
 func (w *World) checkAll() {
 	for _, id := range sortedKeys(w.nodes) {
-		if n := w.nodes[id]; len(w.ownersOf(n.address)) == 0 && !n.abandoned {
+		if n := w.nodes[id]; len(w.ownersOf(n.address)) == 0 && !n.abandoned && !w.heldWith(id) {
 			w.breaks("LEFT BEHIND: node %s is in Ironic, and the host of its machine is gone", n.Name)
 		}
 	}
