@@ -281,4 +281,12 @@ scenario: about to be serviced
 Ironic goes on with node-0
 no cleaning for a
 no image for a`,
+	"what is to be kept is kept though its host is deleted before it could be told so": `
+scenario: given back
+Ironic goes on with node-0
+Ironic goes on with node-0
+an empty password in the Secret of a
+Ironic goes on with node-0
+externally provisioned a
+delete a`,
 }

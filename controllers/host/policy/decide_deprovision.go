@@ -24,7 +24,10 @@ func stepDeprovisioning(o *Observed, d *Decision) {
 	tearDown := func() { target(o, d, ironic.TargetDeleted) }
 	switch o.Node.ProvisionState {
 	case ironic.StateActive:
-		if !wantedAfterAll(o, d) {
+		switch {
+		case o.Deleting() && o.Host.Spec.ExternallyProvisioned: // what is on the machine is to be kept
+			enter(o, d, phases[metal3.StateExternallyProvisioned].deleted)
+		case !wantedAfterAll(o, d):
 			tearDown()
 		}
 	case ironic.StateDeployWait, ironic.StateServiceWait:
