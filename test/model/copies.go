@@ -103,7 +103,7 @@ func (w *World) transfer(about string, withStatus bool) {
 	h := &metal3.BareMetalHost{Spec: *old.Spec.DeepCopy()}
 	h.Namespace, h.Name, h.Labels = old.Namespace, old.Name, maps.Clone(old.Labels)
 	h.UID, h.Annotations = old.UID+"+", maps.Clone(old.Annotations)
-	if withStatus {
+	if _, kept := h.Annotations[names.Status]; withStatus && !kept { // one that was not restored yet is moved on as it is
 		raw, err := json.Marshal(old.Status)
 		if err != nil {
 			panic(fmt.Sprintf("a status that has no JSON: %v", err)) //nolint:forbidigo // a status is plain values
