@@ -102,7 +102,7 @@ func Setup(mgr ctrl.Manager, hub Hub, behind Behind) error {
 	r := newReconciler(mgr.GetClient(), hub)
 	r.secrets.Live, r.behind = mgr.GetAPIReader(), behind
 	changes := make(chan event.GenericEvent)
-	if err := mgr.Add(&feed{hub: hub, client: mgr.GetClient(), out: changes}); err != nil {
+	if err := mgr.Add(&feed{hub: hub, client: mgr.GetClient(), live: mgr.GetAPIReader(), out: changes}); err != nil {
 		return err
 	}
 	return ctrl.NewControllerManagedBy(mgr).

@@ -56,7 +56,7 @@ func newWorld(t *testing.T, spec service.InfraEnvSpec, change ...func(*agentv1.I
 		WithIndex(&agentv1.Agent{}, clusterIndex, clusterOf).WithIndex(&agentv1.Agent{}, tokenIndex, tokenOf).
 		WithIndex(&agentv1.Agent{}, nameIndex, nameOf).Build()
 	w.r = newReconciler(w.kube, w.hub)
-	w.feed = &feed{hub: w.hub, client: w.kube, out: w.woken}
+	w.feed = &feed{hub: w.hub, client: w.kube, live: w.kube, out: w.woken}
 	spec.ID, spec.Name = hubid.InfraEnv(w.env), w.env.Name
 	_, err := w.hub.EnsureInfraEnv(t.Context(), spec)
 	g.Expect(err).NotTo(HaveOccurred())

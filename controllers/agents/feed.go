@@ -27,7 +27,9 @@ const resync = time.Minute
 type feed struct {
 	hub    Hub
 	client client.Client
-	out    chan<- event.GenericEvent
+	// live is the API server itself: the cache may be behind.
+	live client.Reader
+	out  chan<- event.GenericEvent
 }
 
 // Start implements manager.Runnable.
@@ -61,29 +63,45 @@ func (f *feed) all(ctx context.Context) {
 		ctrl.LoggerFrom(ctx).Error(err, "cannot list the hub's hosts")
 		return
 	}
+	envs, err := infraEnvs(ctx, f.client)
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "cannot find the InfraEnvs of the hub's hosts")
+		return
+	}
 	for _, h := range hosts {
-		f.host(ctx, store.HostKey{InfraEnvID: h.InfraEnvID, HostID: h.ID})
+		f.agent(ctx, envs[h.InfraEnvID], store.HostKey{InfraEnvID: h.InfraEnvID, HostID: h.ID})
 	}
 }
 
-// host makes the Agent if it is missing, and wakes it.
+// host makes sure that a host has its Agent.
 func (f *feed) host(ctx context.Context, key store.HostKey) {
-	log := ctrl.LoggerFrom(ctx).WithValues("host", key.HostID)
 	env, err := envOf(ctx, f.client, key.InfraEnvID)
 	if err != nil {
-		log.Error(err, "cannot find the InfraEnv of a host")
+		ctrl.LoggerFrom(ctx).Error(err, "cannot find the InfraEnv of a host", "host", key.HostID)
 		return
 	}
+	f.agent(ctx, env, key)
+}
+
+// agent makes the Agent if it is missing, and wakes it. A host whose infra-env has no resource was
+// made through the REST API, and gets none.
+func (f *feed) agent(ctx context.Context, env *agentv1.InfraEnv, key store.HostKey) {
 	if env == nil {
-		return // made through the REST API: it has no resources
+		return
 	}
 	agent := &agentv1.Agent{}
-	err = f.client.Get(ctx, types.NamespacedName{Namespace: env.Namespace, Name: key.HostID}, agent)
+	name := types.NamespacedName{Namespace: env.Namespace, Name: key.HostID}
+	err := f.client.Get(ctx, name, agent)
+	if apierrors.IsNotFound(err) {
+		// One that was made a moment ago is not in the cache yet, and may be deleted while the record is
+		// looked at: made again, it would be without a record. If there is none now, none goes with the record.
+		err = f.live.Get(ctx, name, agent)
+	}
 	if apierrors.IsNotFound(err) {
 		agent, err = f.make(ctx, env, key)
 	}
 	if err != nil {
-		log.Error(err, "cannot make the Agent of a host")
+		ctrl.LoggerFrom(ctx).Error(err, "cannot make the Agent of a host", "host", key.HostID)
 		return
 	}
 	select {

@@ -84,14 +84,19 @@ func stays(obj client.Object) bool {
 
 // envOf is the InfraEnv of the hub's record; nil when there is none.
 func envOf(ctx context.Context, c client.Reader, id string) (*agentv1.InfraEnv, error) {
+	envs, err := infraEnvs(ctx, c)
+	return envs[id], err
+}
+
+// infraEnvs are the InfraEnvs by the ids of the hub's records.
+func infraEnvs(ctx context.Context, c client.Reader) (map[string]*agentv1.InfraEnv, error) {
 	var list agentv1.InfraEnvList
 	if err := c.List(ctx, &list); err != nil {
 		return nil, fmt.Errorf("list InfraEnvs: %w", err)
 	}
+	envs := make(map[string]*agentv1.InfraEnv, len(list.Items))
 	for i := range list.Items {
-		if hubid.InfraEnv(&list.Items[i]) == id {
-			return &list.Items[i], nil
-		}
+		envs[hubid.InfraEnv(&list.Items[i])] = &list.Items[i]
 	}
-	return nil, nil //nolint:nilnil // no resource is an answer
+	return envs, nil
 }
