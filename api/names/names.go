@@ -90,6 +90,7 @@ const (
 	Detached           = "baremetalhost.metal3.io/detached"
 	Status             = "baremetalhost.metal3.io/status"
 	Reboot             = "reboot.metal3.io"
+	RebootPrefix       = Reboot + "/" // behind it is the key of a client who keeps the machine off
 	Inspect            = "inspect.metal3.io"
 	HardwareDetails    = "inspect.metal3.io/hardwaredetails"
 	EnvironmentLabel   = "environment.metal3.io"

@@ -96,7 +96,7 @@ func (r *rebooting) annotation() string {
 	if r.key == "" {
 		return names.Reboot
 	}
-	return names.Reboot + "/" + r.key
+	return names.RebootPrefix + r.key
 }
 
 // patch sets the annotation, or takes it away.
@@ -244,7 +244,7 @@ func (r *rebooting) is(h *metal3v1.BareMetalHost) bool {
 		return !h.Status.PoweredOn
 	}
 	for key := range h.Annotations {
-		if key == names.Rebooting || key == names.Reboot || strings.HasPrefix(key, names.Reboot+"/") {
+		if key == names.Rebooting || key == names.Reboot || strings.HasPrefix(key, names.RebootPrefix) {
 			return false
 		}
 	}

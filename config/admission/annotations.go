@@ -19,7 +19,7 @@ func rebootRule() Rule {
 	return Rule{
 		Name: "reboot annotation",
 		Holds: "self.metadata.?annotations.orValue({}).all(k, !(k == " + strconv.Quote(names.Reboot) + " || k.startsWith(" +
-			strconv.Quote(names.Reboot+"/") + ")) || " + v + ` == "" || ` + matches(v, jsonObject) + " && " + member(v, "mode", "hard|soft") + ")",
+			strconv.Quote(names.RebootPrefix) + ")) || " + v + ` == "" || ` + matches(v, jsonObject) + " && " + member(v, "mode", "hard|soft") + ")",
 		Message: "an annotation " + names.Reboot + " has a value that cannot be read: " +
 			`leave it empty, or write JSON such as {"mode":"hard"} or {"mode":"soft","force":true}`,
 		Rest: "JSON that is broken inside its braces: event `InvalidAnnotationValue`, a soft reboot is done",

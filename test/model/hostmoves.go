@@ -134,7 +134,7 @@ func attachedAsNew(before, after *metal3.BareMetalHost) bool {
 // keptOff reports whether a host's machine is asked to be off for as long as that stands.
 func keptOff(h *metal3.BareMetalHost) bool {
 	for key := range h.Annotations {
-		if strings.HasPrefix(key, names.Reboot+"/") {
+		if strings.HasPrefix(key, names.RebootPrefix) {
 			return true
 		}
 	}

@@ -96,7 +96,7 @@ func reboots(h *metal3.BareMetalHost) int {
 }
 
 func isReboot(key string) bool {
-	return key == names.Reboot || strings.HasPrefix(key, names.Reboot+"/")
+	return key == names.Reboot || strings.HasPrefix(key, names.RebootPrefix)
 }
 
 // checkPower holds a change of power against what was asked for.
@@ -134,7 +134,7 @@ func (w *World) checkKeys(before, after client.Object) {
 		return
 	}
 	for key := range before.GetAnnotations() {
-		if _, there := after.GetAnnotations()[key]; !there && strings.HasPrefix(key, names.Reboot+"/") {
+		if _, there := after.GetAnnotations()[key]; !there && strings.HasPrefix(key, names.RebootPrefix) {
 			w.breaks("TAKEN FROM A CLIENT: the controller removes the annotation %s of host %s", key, after.GetName())
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/ironflow/ironflow/api/nearest"
 )
 
 // maxNodes bounds what is read of a document, aliases counted as often as they are used.
@@ -146,47 +148,27 @@ func (d *decoder) object(n *yaml.Node, v reflect.Value, path string) {
 	})
 }
 
+// mostChanges is by how many letters a name may differ from the one that was meant.
+const mostChanges = 2
+
 // instead is what somebody who wrote an unknown name may have meant.
 func (d *decoder) instead(name string, known map[string]reflect.StructField, path string) string {
-	best, distance := "", 3
 	names := make([]string, 0, len(known))
 	for other, field := range known {
 		if field.Tag.Get("refuse") != "" || field.Type == ignoredType {
 			continue
 		}
 		names = append(names, other)
-		if n := edits(strings.ToLower(name), strings.ToLower(other)); n < distance || n == distance && other < best {
-			best, distance = other, n
-		}
 	}
 	slices.Sort(names)
+	best, changes := nearest.Name(name, names)
 	switch {
-	case best != "":
+	case best != "" && changes <= mostChanges:
 		return fmt.Sprintf(": did you mean %s?", best)
 	case strings.Contains(path, ".") && len(names) > 0:
 		return ": take it away; known here are " + strings.Join(names, ", ")
 	}
 	return ": take it away"
-}
-
-// edits is how many letters have to be changed, added or removed.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			next := corner
-			if a[i] != b[j] {
-				next = 1 + min(corner, row[j], row[j+1])
-			}
-			corner, row[j+1] = row[j+1], next
-		}
-	}
-	return row[len(b)]
 }
 
 // plainKey is a name that needs no quotes in a path.

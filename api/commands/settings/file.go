@@ -11,6 +11,7 @@ import (
 
 	yamlv3 "go.yaml.in/yaml/v3"
 
+	"github.com/ironflow/ironflow/api/nearest"
 	"github.com/ironflow/ironflow/api/yamldoc"
 )
 
@@ -209,7 +210,8 @@ func (r *reader) unknown(key *yamlv3.Node, name string, names []string) {
 			return
 		}
 	}
-	r.wrong(key, "there is no %s: did you mean %s%s?", name, in, nearest(key.Value, names))
+	meant, _ := nearest.Name(key.Value, names)
+	r.wrong(key, "there is no %s: did you mean %s%s?", name, in, meant)
 }
 
 // elsewhere is a field with just that name in another group; empty for none or several.

@@ -66,35 +66,3 @@ func listOf(n *yamlv3.Node) (text, why string) {
 	}
 	return strings.Join(entries, ","), ""
 }
-
-// nearest is the name that takes the fewest changes of letters.
-func nearest(name string, names []string) (best string) {
-	least := -1
-	for _, n := range names {
-		if d := distance(strings.ToLower(name), strings.ToLower(n)); least < 0 || d < least {
-			best, least = n, d
-		}
-	}
-	return best
-}
-
-// distance is the Levenshtein distance of two names.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
-}

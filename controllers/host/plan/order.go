@@ -185,7 +185,7 @@ func InReboot(h *metal3.BareMetalHost, n *ironic.Node) bool {
 // KeptOffBy names an annotation by which a client keeps the machine of a host in use off; empty for none.
 func KeptOffBy(h *metal3.BareMetalHost) string {
 	for _, key := range slices.Sorted(maps.Keys(h.Annotations)) {
-		if strings.HasPrefix(key, names.Reboot+"/") {
+		if strings.HasPrefix(key, names.RebootPrefix) {
 			return key
 		}
 	}

@@ -310,7 +310,7 @@ func ours(keys []string) []string {
 func rebootAnnotations(h *metal3.BareMetalHost) []string {
 	var list []string
 	for key := range h.Annotations {
-		if key == names.Reboot || strings.HasPrefix(key, names.Reboot+"/") {
+		if key == names.Reboot || strings.HasPrefix(key, names.RebootPrefix) {
 			list = append(list, key)
 		}
 	}

@@ -105,7 +105,7 @@ func annotation(key string) func(Facts) string {
 // keptOff are the annotations by which clients keep the machine off.
 func keptOff(h *metal3.BareMetalHost) map[string]string {
 	keys := maps.Clone(h.Annotations)
-	maps.DeleteFunc(keys, func(key, _ string) bool { return !strings.HasPrefix(key, names.Reboot+"/") })
+	maps.DeleteFunc(keys, func(key, _ string) bool { return !strings.HasPrefix(key, names.RebootPrefix) })
 	return keys
 }
 
