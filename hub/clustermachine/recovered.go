@@ -1,11 +1,11 @@
 package clustermachine
 
-import "slices"
+import "github.com/ironflow/ironflow/hub/rules"
 
 // recovered says what a cluster is whose record was lost with the hub's store, by
 // the status that it had, and what it is told. One that is not in it was not
 // begun to be installed: it begins anew.
-var recovered = map[string]struct{ status, info string }{
+var recovered = rules.Recovered{
 	installed:   {installed, "Installed. The hub's store was lost since; this record was made anew from the AgentClusterInstall"},
 	addingHosts: {addingHosts, "Hosts can be added. The hub's store was lost since; this record was made anew from the AgentClusterInstall"},
 	failed:      {failed, "The installation had failed when the hub's store was lost; reset the cluster to install it again"},
@@ -21,15 +21,11 @@ const lostMeanwhile = "The hub's store was lost during the installation, so nobo
 // while it had that status; ok is false where it begins anew.
 func Recovered(lost string) (status, info string, ok bool) {
 	r, ok := recovered[lost]
-	return r.status, r.info, ok
+	return r.State, r.Info, ok
 }
 
 // Overtaken tells that a cluster which somebody has seen with one status has gone on since a backup, in whose record it
-// has the other: its installation had not begun there, or not ended. What had ended is believed, for who has seen the
-// cluster may have seen it some moments earlier.
+// has the other.
 func Overtaken(record, seen string) bool {
-	onItsWay := []string{installing, pendingUser, finalizing}
-	_, _, begun := Recovered(record)
-	_, _, lasting := Recovered(seen)
-	return lasting && (!begun || slices.Contains(onItsWay, record) && !slices.Contains(onItsWay, seen))
+	return recovered.Overtaken(record, seen, []string{installing, pendingUser, finalizing})
 }

@@ -1,11 +1,11 @@
 package hostmachine
 
-import "slices"
+import "github.com/ironflow/ironflow/hub/rules"
 
 // recovered says what a host is whose record was lost with the hub's store, by the
 // status that it had, and what it is told. A host that is not in it has an agent
 // that registers again, and a disk that nobody has touched.
-var recovered = map[string]struct{ status, info string }{
+var recovered = rules.Recovered{
 	installed:   {installed, "Installed. The hub's store was lost since; this record was made anew from the Agent"},
 	added:       {added, "Installed. The hub's store was lost since; this record was made anew from the Agent"},
 	failed:      {failed, "The installation had failed when the hub's store was lost; reset the cluster to install the host again"},
@@ -21,14 +21,11 @@ const lostMeanwhile = "The hub's store was lost during the installation, so nobo
 // it had that status; ok is false where the host comes back by itself.
 func Recovered(lost string) (status, info string, ok bool) {
 	r, ok := recovered[lost]
-	return r.status, r.info, ok
+	return r.State, r.Info, ok
 }
 
 // Overtaken tells that a host which somebody has seen with one status has gone on since a backup, in whose record it
-// has the other: its installation had not begun there, or not ended. What had ended is believed, for who has seen the
-// host may have seen it some moments earlier.
+// has the other.
 func Overtaken(record, seen string) bool {
-	_, _, begun := Recovered(record)
-	_, _, lasting := Recovered(seen)
-	return lasting && (!begun || slices.Contains(Installing, record) && !slices.Contains(Installing, seen))
+	return recovered.Overtaken(record, seen, Installing)
 }

@@ -14,10 +14,7 @@ import (
 // their objects does.
 func TestFilesOfObjectsUnderAnotherKey(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	place, open := places["sqlite"](t)
-	s, err := open()
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { _ = s.Close() })
+	place, s := in(t, "sqlite")
 	spec := service.ClusterSpec{ID: sharedCluster, Name: "c", Masters: 1, Files: []sources.File{
 		{Name: "master.ign", From: "Secret site/roles", Content: []byte(`{"ignition":{"version":"3.2.0"}}`)},
 	}}

@@ -25,90 +25,62 @@ func secretManifest(name string) string {
 // TestManifestsLieSealed in either database, whoever has handed them in: Secrets are among
 // them, and the token of the program inside the cluster.
 func TestManifestsLieSealed(t *testing.T) {
-	for name, prepare := range places {
-		t.Run(name, func(t *testing.T) {
-			g, ctx := NewWithT(t), t.Context()
-			place, open := prepare(t)
-			s, err := open()
-			g.Expect(err).NotTo(HaveOccurred())
-			t.Cleanup(func() { _ = s.Close() })
-			hub := sealing(t, s, "a")
-			_, err = hub.EnsureCluster(ctx, service.ClusterSpec{ID: sharedCluster, Name: "c", Masters: 1, Manifests: []sources.Manifest{
-				{Folder: wire.ManifestFolderOpenshift, Name: byObject, Content: []byte(secretManifest("object"))},
-			}})
-			g.Expect(err).NotTo(HaveOccurred())
-			_, err = hub.PutManifest(ctx, sharedCluster, wire.CreateManifestParams{FileName: byUser, Content: base64.StdEncoding.EncodeToString([]byte(secretManifest("user")))})
-			g.Expect(err).NotTo(HaveOccurred())
-			_, err = hub.UpdateManifest(ctx, sharedCluster, wire.UpdateManifestParams{FileName: byUser, Folder: wire.ManifestFolderManifests, UpdatedFileName: new("moved.yaml")})
-			g.Expect(err).NotTo(HaveOccurred())
+	inEachPlace(t, func(t *testing.T, place store.Place, s store.Store) {
+		g, ctx := NewWithT(t), t.Context()
+		hub := sealing(t, s, "a")
+		_, err := hub.EnsureCluster(ctx, service.ClusterSpec{ID: sharedCluster, Name: "c", Masters: 1, Manifests: []sources.Manifest{
+			{Folder: wire.ManifestFolderOpenshift, Name: byObject, Content: []byte(secretManifest("object"))},
+		}})
+		g.Expect(err).NotTo(HaveOccurred())
+		_, err = hub.PutManifest(ctx, sharedCluster, wire.CreateManifestParams{FileName: byUser, Content: base64.StdEncoding.EncodeToString([]byte(secretManifest("user")))})
+		g.Expect(err).NotTo(HaveOccurred())
+		_, err = hub.UpdateManifest(ctx, sharedCluster, wire.UpdateManifestParams{FileName: byUser, Folder: wire.ManifestFolderManifests, UpdatedFileName: new("moved.yaml")})
+		g.Expect(err).NotTo(HaveOccurred())
 
-			g.Expect(everything(t, place)).NotTo(ContainSubstring(inManifest))
-			g.Expect(hub.Manifest(ctx, sharedCluster, wire.ManifestFolderManifests, "moved.yaml")).To(Equal(secretManifest("user")), "its user reads it as it was")
-			g.Expect(hub.Manifest(ctx, sharedCluster, wire.ManifestFolderOpenshift, byObject)).To(Equal(secretManifest("object")))
-			g.Expect(hub.Manifests(ctx, sharedCluster)).To(HaveLen(2))
-		})
-	}
+		g.Expect(everything(t, place)).NotTo(ContainSubstring(inManifest))
+		g.Expect(hub.Manifest(ctx, sharedCluster, wire.ManifestFolderManifests, "moved.yaml")).To(Equal(secretManifest("user")), "its user reads it as it was")
+		g.Expect(hub.Manifest(ctx, sharedCluster, wire.ManifestFolderOpenshift, byObject)).To(Equal(secretManifest("object")))
+		g.Expect(hub.Manifests(ctx, sharedCluster)).To(HaveLen(2))
+	})
 }
 
-// TestPlainManifestsAreSealed: those of an earlier version are read, and sealed when the hub
-// starts; another key seals them anew, and nothing is done twice.
+// TestPlainManifestsAreSealed: those of an earlier version.
 func TestPlainManifestsAreSealed(t *testing.T) {
-	for name, prepare := range places {
-		t.Run(name, func(t *testing.T) {
-			g, ctx := NewWithT(t), t.Context()
-			place, open := prepare(t)
-			s, err := open()
-			g.Expect(err).NotTo(HaveOccurred())
-			t.Cleanup(func() { _ = s.Close() })
+	plain{
+		secrets: []string{inManifest},
+		write: func(t *testing.T, s store.Store) {
 			c := &store.Cluster{
 				API:       wire.Cluster{ID: sharedCluster, Name: "c", Kind: wire.ClusterKindCluster, Status: wire.ClusterStatusInsufficient},
 				Manifests: []wire.Manifest{{Folder: wire.ManifestFolderManifests, FileName: byUser, ManifestSource: wire.ManifestManifestSourceUser}},
 			}
-			g.Expect(s.Commit(ctx, &store.Unit{Clusters: []*store.Cluster{c}, Files: []store.ClusterFile{
+			NewWithT(t).Expect(s.Commit(t.Context(), &store.Unit{Clusters: []*store.Cluster{c}, Files: []store.ClusterFile{
 				{ClusterID: sharedCluster, Name: "manifests/manifests/" + byUser, Content: secretManifest("user")},
 			}})).To(Succeed())
-			g.Expect(everything(t, place)).To(ContainSubstring(inManifest), "this test can see it")
-			read := func(hub *service.Hub) {
-				t.Helper()
-				g.Expect(hub.Manifest(ctx, sharedCluster, wire.ManifestFolderManifests, byUser)).To(Equal(secretManifest("user")))
-			}
-			first := sealing(t, s, "a")
-			read(first)
-			g.Expect(first.Reseal(ctx)).To(Succeed())
-			g.Expect(everything(t, place)).NotTo(ContainSubstring(inManifest))
-			g.Expect(onDisk(t, place)).NotTo(ContainSubstring(inManifest), "nothing is left between the rows")
-			read(first)
-			again := everything(t, place)
-			g.Expect(first.Reseal(ctx)).To(Succeed())
-			g.Expect(rows(everything(t, place))).To(Equal(rows(again)), "there is nothing to do twice")
-
-			g.Expect(sealing(t, s, "b", "a").Reseal(ctx)).To(Succeed())
-			read(sealing(t, s, "b"))
-			g.Expect(sealing(t, s, "c").Manifest(ctx, sharedCluster, wire.ManifestFolderManifests, byUser)).Error().
-				To(MatchError(ContainSubstring("sealed with a key that this hub does not have")))
-		})
-	}
+		},
+		read: func(t *testing.T, _ store.Store, hub *service.Hub, _ ...string) {
+			NewWithT(t).Expect(hub.Manifest(t.Context(), sharedCluster, wire.ManifestFolderManifests, byUser)).To(Equal(secretManifest("user")))
+		},
+	}.isSealed(t)
 }
 
 // TestManifestsUnderAnotherKey: after a key that is lost, the next look at their objects
 // seals them anew, and their users give them anew.
 func TestManifestsUnderAnotherKey(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	_, open := places["sqlite"](t)
-	s, err := open()
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { _ = s.Close() })
+	_, s := in(t, "sqlite")
 	spec := service.ClusterSpec{ID: sharedCluster, Name: "c", Masters: 1, Manifests: []sources.Manifest{
 		{Folder: wire.ManifestFolderOpenshift, Name: byObject, Content: []byte(secretManifest("object"))},
 	}}
 	first := sealing(t, s, "a")
-	_, err = first.EnsureCluster(ctx, spec)
+	_, err := first.EnsureCluster(ctx, spec)
 	g.Expect(err).NotTo(HaveOccurred())
 	content := base64.StdEncoding.EncodeToString([]byte(secretManifest("user")))
 	_, err = first.PutManifest(ctx, sharedCluster, wire.CreateManifestParams{FileName: byUser, Content: content})
 	g.Expect(err).NotTo(HaveOccurred())
 
 	lost := sealing(t, s, "b")
+	g.Expect(lost.Manifest(ctx, sharedCluster, wire.ManifestFolderManifests, byUser)).Error().
+		To(MatchError(ContainSubstring("sealed with a key that this hub does not have")))
 	_, err = lost.EnsureCluster(ctx, spec)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(lost.Manifest(ctx, sharedCluster, wire.ManifestFolderOpenshift, byObject)).To(Equal(secretManifest("object")))

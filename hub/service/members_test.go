@@ -64,46 +64,18 @@ func readsAll(t *testing.T, s store.Store, hub *service.Hub, letters ...string) 
 	})).To(Succeed())
 }
 
-// TestPlainMembersAreSealed: those of an earlier version are read, and sealed when the hub
-// starts; another key seals them anew, and nothing is done twice.
+// TestPlainMembersAreSealed: those of an earlier version.
 func TestPlainMembersAreSealed(t *testing.T) {
-	for name, prepare := range places {
-		t.Run(name, func(t *testing.T) {
-			g, ctx := NewWithT(t), t.Context()
-			place, open := prepare(t)
-			s, err := open()
-			g.Expect(err).NotTo(HaveOccurred())
-			t.Cleanup(func() { _ = s.Close() })
-			plainRecords(t, s)
-			for _, one := range []string{inToken, inHeader, inAsked, inHost, inImage, inConfig} {
-				g.Expect(everything(t, place)).To(ContainSubstring(one), "this test can see it")
-			}
-			first := sealing(t, s, "a")
-			readsAll(t, s, first, "a")
-			g.Expect(first.Reseal(ctx)).To(Succeed())
-			g.Expect(everything(t, place)).To(noSecrets)
-			g.Expect(onDisk(t, place)).To(noSecrets, "nothing is left between the rows")
-			readsAll(t, s, first, "a")
-			again := everything(t, place)
-			g.Expect(first.Reseal(ctx)).To(Succeed())
-			g.Expect(rows(everything(t, place))).To(Equal(rows(again)), "there is nothing to do twice")
-
-			g.Expect(sealing(t, s, "b", "a").Reseal(ctx)).To(Succeed())
-			readsAll(t, s, sealing(t, s, "b"), "b")
-		})
-	}
+	plain{secrets: []string{inToken, inHeader, inAsked, inHost, inImage, inConfig, "X-Site"}, write: plainRecords, read: readsAll}.isSealed(t)
 }
 
 // TestMembersLieSealed, whoever writes them; another change leaves them, and they can be
 // taken away.
 func TestMembersLieSealed(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	place, open := places["sqlite"](t)
-	s, err := open()
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { _ = s.Close() })
+	place, s := in(t, "sqlite")
 	hub := sealing(t, s, "a")
-	_, err = hub.EnsureInfraEnv(ctx, service.InfraEnvSpec{ID: envID, Name: "pool", IgnitionOverride: ignitionWith(inImage)})
+	_, err := hub.EnsureInfraEnv(ctx, service.InfraEnvSpec{ID: envID, Name: "pool", IgnitionOverride: ignitionWith(inImage)})
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = hub.RegisterHost(ctx, service.Registration{InfraEnvID: envID, HostID: hostA})
 	g.Expect(err).NotTo(HaveOccurred())
@@ -142,10 +114,7 @@ func TestMembersLieSealed(t *testing.T) {
 // store for whoever finds the key.
 func TestMembersUnderAnotherKey(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	_, open := places["sqlite"](t)
-	s, err := open()
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { _ = s.Close() })
+	_, s := in(t, "sqlite")
 	plainRecords(t, s)
 	first := sealing(t, s, "a")
 	g.Expect(first.Reseal(ctx)).To(Succeed())
