@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ironflow/ironflow/hub/roles"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -25,7 +24,7 @@ type Member struct {
 	// Role is what was given, Suggested what the hub would give.
 	Role, Suggested wire.HostRole
 	// Strength is what the host's role depends on; false in Known when that is not known yet.
-	Strength roles.Host
+	Strength Strength
 	Known    bool
 	// Links are what the connectivity report said.
 	Links *validations.Links
@@ -42,7 +41,7 @@ func (j Judge) MemberOf(h *store.Host, c *store.Cluster, facts *validations.Host
 		Strength: roleFacts(h, facts), Links: facts.Links, Clock: h.API.Timestamp, HeardAt: h.API.CheckedInAt.Time,
 	}
 	m.Strength.First = j.NodeZero.Is(h)
-	m.Known = facts.Inventory != nil || roles.IsGiven(h.API.Role)
+	m.Known = facts.Inventory != nil || IsGivenRole(h.API.Role)
 	for _, role := range []wire.HostRole{wire.HostRoleMaster, wire.HostRoleArbiter} {
 		if m.Known && facts.Meets(j.Needs.For(c.API.OpenshiftVersion, role, SingleNode(c))) {
 			m.Strength.Fits = append(m.Strength.Fits, role)
@@ -81,8 +80,8 @@ func (m *Member) Stored(version int64) *Member {
 func roleKey(key store.HostKey) string { return key.InfraEnvID + "/" + key.HostID }
 
 // roleFacts are what the host's role depends on.
-func roleFacts(h *store.Host, facts *validations.HostFacts) roles.Host {
-	r := roles.Host{ID: roleKey(h.Key()), Given: h.API.Role}
+func roleFacts(h *store.Host, facts *validations.HostFacts) Strength {
+	r := Strength{ID: roleKey(h.Key()), Given: h.API.Role}
 	i := facts.Inventory
 	if i == nil {
 		return r
@@ -104,7 +103,7 @@ func roleFacts(h *store.Host, facts *validations.HostFacts) roles.Host {
 
 // Roles gives roles to the hosts that are known well enough.
 func (j Judge) Roles(c *store.Cluster, members []*Member) map[store.HostKey]wire.HostRole {
-	var known []roles.Host
+	var known []Strength
 	for _, m := range members {
 		if m.Known {
 			known = append(known, m.Strength)
@@ -114,7 +113,7 @@ func (j Judge) Roles(c *store.Cluster, members []*Member) map[store.HostKey]wire
 	if c.API.Kind == wire.ClusterKindAddHostsCluster {
 		masters, arbiters = 0, 0
 	}
-	found := roles.Assign(known, masters, arbiters)
+	found := assign(known, masters, arbiters)
 	out := make(map[store.HostKey]wire.HostRole, len(found))
 	for _, m := range members {
 		if role, ok := found[m.Strength.ID]; ok {
@@ -127,13 +126,13 @@ func (j Judge) Roles(c *store.Cluster, members []*Member) map[store.HostKey]wire
 // Strongest sorts the hosts' keys, the strongest host first.
 func Strongest(members []*Member) []store.HostKey {
 	byID := map[string]store.HostKey{}
-	var all []roles.Host
+	var all []Strength
 	for _, m := range members {
 		byID[m.Strength.ID] = m.Key
 		all = append(all, m.Strength)
 	}
 	var out []store.HostKey
-	for _, h := range roles.Strongest(all) {
+	for _, h := range strongestFirst(all) {
 		out = append(out, byID[h.ID])
 	}
 	return out

@@ -6,7 +6,6 @@ import (
 	"net/url"
 
 	"github.com/ironflow/ironflow/hub/envurl"
-	"github.com/ironflow/ironflow/hub/ipxe"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/staticnetwork"
 	"github.com/ironflow/ironflow/hub/store"
@@ -92,7 +91,7 @@ func (r *request) script(infraEnvID string) (string, error) {
 		return "", bad("ipxe_script_type %q: want %s or %s", clip(kind), scriptAlways, scriptBootOrder)
 	case kind == scriptBootOrder && mac == "":
 		address, err := r.infraEnvURL(infraEnvID, envurl.Script, url.Values{"ipxe_script_type": {scriptBootOrder}})
-		return ipxe.Redirect(address), err
+		return ipxeRedirect(address), err
 	case mac != "":
 		if err := r.wantsImage(infraEnvID, mac); err != nil {
 			return "", err
@@ -110,7 +109,7 @@ func (r *request) script(infraEnvID string) (string, error) {
 	if env.KernelArguments != nil {
 		arguments = *env.KernelArguments
 	}
-	script, err := ipxe.Script(ipxe.Artifacts{Initrd: urls.Initrd, Kernel: urls.Kernel, Rootfs: urls.Rootfs}, arguments)
+	script, err := ipxeScript(artifacts{initrd: urls.Initrd, kernel: urls.Kernel, rootfs: urls.Rootfs}, arguments)
 	if err != nil {
 		return "", bad("%v", err)
 	}
@@ -126,7 +125,7 @@ func (r *request) wantsImage(infraEnvID, mac string) error {
 		return err
 	case len(hosts) > 1:
 		return &service.Error{Code: http.StatusConflict, Reason: "two hosts of the infra-env say that they have the address " + clip(mac)}
-	case len(hosts) == 1 && ipxe.BootsDisk(hosts[0]):
+	case len(hosts) == 1 && bootsDisk(hosts[0]):
 		return notFound("host %s starts from its disk", hosts[0].ID)
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"maps"
 
 	"github.com/ironflow/ironflow/hub/judge"
-	"github.com/ironflow/ironflow/hub/roles"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/validations"
@@ -61,7 +60,7 @@ func (w *Work) assignRoles(c *store.Cluster) error {
 		if err != nil {
 			return err
 		}
-		if !roles.IsGiven(h.API.Role) {
+		if !judge.IsGivenRole(h.API.Role) {
 			role := cmp.Or(found[key], wire.HostRoleWorker)
 			h.API.Role = role
 			if err := w.HostEvent(h, "host_role_updated", wire.EventSeverityInfo, "its role is "+string(role), unit.Props{"suggested_role": role}); err != nil {

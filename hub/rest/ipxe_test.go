@@ -1,17 +1,14 @@
-package ipxe_test
+package rest
 
 import (
 	"testing"
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/hub/ipxe"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-var artifacts = ipxe.Artifacts{Initrd: "http://i.example/initrd?a=b&c=d", Kernel: "http://i.example/kernel", Rootfs: "http://i.example/rootfs"}
-
-func TestScript(t *testing.T) {
+func TestIPXEScript(t *testing.T) {
 	for name, tc := range map[string]struct {
 		arguments, want, wrong string
 	}{
@@ -32,7 +29,7 @@ boot
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			script, err := ipxe.Script(artifacts, tc.arguments)
+			script, err := ipxeScript(artifacts{initrd: "http://i.example/initrd?a=b&c=d", kernel: "http://i.example/kernel", rootfs: "http://i.example/rootfs"}, tc.arguments)
 			if tc.wrong != "" {
 				g.Expect(err).To(MatchError(ContainSubstring(tc.wrong)))
 				return
@@ -61,6 +58,6 @@ func TestWhoBootsItsDisk(t *testing.T) {
 		"no progress":    {wire.Host{Status: wire.HostStatusInstallingInProgress}, false},
 		"to begin again": {at(wire.HostStatusResettingPendingUserAction, wire.HostStageDone), false},
 	} {
-		t.Run(name, func(t *testing.T) { NewWithT(t).Expect(ipxe.BootsDisk(tc.host)).To(Equal(tc.disk)) })
+		t.Run(name, func(t *testing.T) { NewWithT(t).Expect(bootsDisk(tc.host)).To(Equal(tc.disk)) })
 	}
 }
