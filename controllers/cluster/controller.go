@@ -285,9 +285,11 @@ func hubError(err error) error {
 	if late, is := errors.AsType[*service.TooLate](err); is {
 		var paths []string
 		for _, member := range late.Members {
-			paths = append(paths, pathsOf(member)...)
+			for _, path := range pathsOf(member) {
+				paths = append(paths, path+" (it can change "+late.Until(member)+")")
+			}
 		}
-		return wrong("cluster %s is %s, and has something else than the objects say now of %s: put back what they said, or reset the cluster to install it anew",
+		return wrong("cluster %s is %s, and has something else than the objects say now of %s: put back what they said until it can change, or reset the cluster to install it anew",
 			late.Cluster, late.Status, strings.Join(paths, ", "))
 	}
 	if text, is := input.Told("cluster", err); is {

@@ -127,7 +127,12 @@ func TestWhatIsTooLateIsSaid(t *testing.T) {
 	w.Expect(record.IgnitionEndpoint).NotTo(BeNil())
 	agent.Progress(t, host, wire.HostStageWritingImageToDisk, "45%")
 	w.Expect(w.pass().Status.Progress.TotalPercentage).To(BeNumerically(">", 0), "the installation is shown as it goes on")
-	aci = w.change(func(a *hiveextv1.AgentClusterInstall) { a.Spec.APIVIPs = nil })
+	aci = w.change(func(a *hiveextv1.AgentClusterInstall) {
+		a.Spec.APIVIPs, a.Spec.SSHPublicKey = nil, "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f"
+	})
+	w.Expect(condition(aci, "SpecSynced").Message).To(ContainSubstring("AgentClusterInstall spec.sshPublicKey (it can change before the installation, and for hosts that join later)"),
+		"nobody resets a cluster for what waiting for its end does")
+	aci = w.change(func(a *hiveextv1.AgentClusterInstall) { a.Spec.SSHPublicKey = "" })
 	w.Expect(condition(aci, "SpecSynced").Status).To(Equal(corev1.ConditionTrue))
 }
 

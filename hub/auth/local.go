@@ -17,11 +17,6 @@ import (
 	"github.com/ironflow/ironflow/api/localtoken"
 )
 
-// Schemes lists what the bearer of a local token may do.
-func Schemes() []localtoken.Scheme {
-	return []localtoken.Scheme{localtoken.User, localtoken.Agent, localtoken.Watcher}
-}
-
 // ErrEnded means that a token was good, and is not any more. It is an [ErrInvalid].
 var ErrEnded = fmt.Errorf("%w: its time is over", ErrInvalid)
 

@@ -23,6 +23,9 @@ import (
 	"github.com/ironflow/ironflow/hub/auth"
 )
 
+// schemes are what the bearer of a local token may be.
+var schemes = []localtoken.Scheme{localtoken.User, localtoken.Agent, localtoken.Watcher}
+
 var moment = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // signed is a token as RFC 7515 describes it, made here by other means than the hub's.
@@ -56,9 +59,9 @@ func TestLocalTokensOpenTheirSchemeOnly(t *testing.T) {
 	for name, form := range map[string]string{"PEM": text, "base64": base64.StdEncoding.EncodeToString([]byte(text)) + "\n"} {
 		local, err := auth.ParseLocal(form)
 		g.Expect(err).NotTo(HaveOccurred(), name)
-		for _, has := range auth.Schemes() {
+		for _, has := range schemes {
 			token := signed(t, key, es256, fmt.Sprintf(`{"auth_scheme":%q}`, has))
-			for _, wants := range auth.Schemes() {
+			for _, wants := range schemes {
 				g.Expect(local.Check(token, wants, moment) == nil).To(Equal(has == wants), "%s for %s", has, wants)
 			}
 		}
@@ -149,7 +152,7 @@ func TestTheKeyOfLocalTokensIsMadeOnce(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	second, err := auth.LoadLocalKey(path)
 	g.Expect(err).NotTo(HaveOccurred())
-	for _, scheme := range auth.Schemes() {
+	for _, scheme := range schemes {
 		token, err := first.Token(scheme)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(second.Token(scheme)).To(Equal(token), "images do not change because a token was asked for twice")

@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"github.com/ironflow/ironflow/hub/clustermachine"
-	"github.com/ironflow/ironflow/hub/manifests"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/vault"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -96,7 +96,7 @@ func (r *Registry) UpdateManifest(ctx context.Context, clusterID string, p wire.
 		Folder: cmp.Or(wire.Value(p.UpdatedFolder), folder), FileName: cmp.Or(wire.Value(p.UpdatedFileName), p.FileName),
 		ManifestSource: wire.ManifestManifestSourceUser,
 	}
-	if err := manifests.CheckName(m.Folder, m.FileName); err != nil {
+	if err := checkManifestName(m.Folder, m.FileName); err != nil {
 		return m, refusal.BadRequest("%v", err)
 	}
 	return m, r.changeManifests(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
@@ -149,12 +149,12 @@ func (r *Registry) changeManifests(ctx context.Context, clusterID string, act fu
 }
 
 func manifestContent(folder, name, encoded string) (string, error) {
-	err := manifests.CheckName(folder, name)
+	err := checkManifestName(folder, name)
 	var content []byte
 	if err == nil {
-		content, err = manifests.Decode(name, encoded)
+		content, err = decodeManifest(name, encoded)
 	}
-	if errors.Is(err, manifests.ErrBadManifest) {
+	if errors.Is(err, errBadManifest) {
 		err = refusal.BadRequest("%v", err)
 	}
 	return string(content), err
@@ -162,7 +162,7 @@ func manifestContent(folder, name, encoded string) (string, error) {
 
 // addManifest refuses a name that lies in the other folder: both end up in one place.
 func addManifest(w *settle.Work, c *store.Cluster, m wire.Manifest, content string) error {
-	for _, other := range manifests.Folders {
+	for _, other := range manifestFolders {
 		if other != m.Folder && find(c, other, m.FileName) >= 0 {
 			return refusal.BadRequest("cluster %s has a manifest %s in folder %s already", c.API.Name, m.FileName, other)
 		}
@@ -183,7 +183,7 @@ func removeManifest(w *settle.Work, c *store.Cluster, folder, name string) {
 	if i := find(c, folder, name); i >= 0 {
 		c.Manifests = slices.Delete(c.Manifests, i, i+1)
 	}
-	w.PutFile(store.ClusterFile{ClusterID: c.API.ID, Name: manifests.File(folder, name), Gone: true})
+	w.PutFile(store.ClusterFile{ClusterID: c.API.ID, Name: vault.ManifestFile(folder, name), Gone: true})
 }
 
 func find(c *store.Cluster, folder, name string) int {

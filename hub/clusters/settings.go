@@ -99,8 +99,7 @@ func (s setting) changes(status string) bool {
 	return false
 }
 
-// ChangesUntil says in words until when the member of [Spec] can change: first is before
-// an installation, second means also of a cluster that takes more hosts.
+// ChangesUntil says in words until when the member of [Spec] can change.
 func ChangesUntil(member string) string {
 	for _, s := range settings {
 		if slices.Contains(s.members, member) {

@@ -93,6 +93,9 @@ func (e *TooLate) Error() string {
 	return fmt.Sprintf("%s of cluster %s cannot change any more: it is %s", strings.Join(e.Members, ", "), e.Cluster, e.Status)
 }
 
+// Until says in words until when a member of [Spec] can change.
+func (e *TooLate) Until(member string) string { return ChangesUntil(member) }
+
 // EnsureCluster makes the cluster or brings it up to date. It is installed by
 // itself as soon as all of its hosts are there, approved and ready. Once its
 // installation has begun, only some of it can change: see [TooLate].

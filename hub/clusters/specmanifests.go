@@ -7,12 +7,12 @@ import (
 	"errors"
 	"maps"
 
-	"github.com/ironflow/ironflow/hub/manifests"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/seal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/vault"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -39,7 +39,7 @@ func (spec Spec) sums() map[string]string {
 	out := map[string]string{}
 	for _, m := range spec.Manifests {
 		sum := sha256.Sum256(m.Content)
-		out[manifests.File(m.Folder, m.Name)] = hex.EncodeToString(sum[:])
+		out[vault.ManifestFile(m.Folder, m.Name)] = hex.EncodeToString(sum[:])
 	}
 	return out
 }
@@ -63,7 +63,7 @@ func (spec Spec) takeManifests(w *settle.Work, c *store.Cluster, inTime bool) (l
 // has it still.
 func lost(w *settle.Work, c *store.Cluster) (bool, error) {
 	for _, m := range c.Manifests {
-		if _, ours := c.SpecManifests[manifests.File(m.Folder, m.FileName)]; !ours {
+		if _, ours := c.SpecManifests[vault.ManifestFile(m.Folder, m.FileName)]; !ours {
 			continue
 		}
 		switch _, err := w.Manifest(c, m.Folder, m.FileName); {
@@ -81,14 +81,14 @@ func lost(w *settle.Work, c *store.Cluster) (bool, error) {
 func (spec Spec) bringManifests(w *settle.Work, c *store.Cluster) error {
 	sums := spec.sums()
 	for _, m := range append([]wire.Manifest(nil), c.Manifests...) {
-		file := manifests.File(m.Folder, m.FileName)
+		file := vault.ManifestFile(m.Folder, m.FileName)
 		_, ours := c.SpecManifests[file]
 		if _, stays := sums[file]; ours && !stays {
 			removeManifest(w, c, m.Folder, m.FileName)
 		}
 	}
 	for _, m := range spec.Manifests {
-		file := manifests.File(m.Folder, m.Name)
+		file := vault.ManifestFile(m.Folder, m.Name)
 		had, ours := c.SpecManifests[file]
 		if ours && had == sums[file] && find(c, m.Folder, m.Name) >= 0 {
 			if _, err := w.Manifest(c, m.Folder, m.Name); !errors.Is(err, seal.ErrKey) {

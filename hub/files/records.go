@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ironflow/ironflow/hub/manifests"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -58,7 +57,7 @@ func (d *Folder) records(ctx context.Context, clusterID string, withManifests bo
 			if err != nil {
 				return err
 			}
-			out = append(out, recorded{path.Join("manifests", m.Folder, m.FileName), []byte(manifests.Redacted(text))})
+			out = append(out, recorded{path.Join("manifests", m.Folder, m.FileName), []byte(redacted(text))})
 		}
 		return nil
 	})

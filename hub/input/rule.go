@@ -29,9 +29,6 @@ type Rule[T any] struct {
 	check func(*T) error
 }
 
-// Check says what breaks the rule.
-func (r Rule[T]) Check(t *T) error { return r.check(t) }
-
 // first is the first rule that is broken by what is wanted now and was not broken in the
 // same way before: what was taken once, by an earlier version, is no reason to refuse
 // other changes. A nil before is of something new.

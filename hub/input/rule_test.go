@@ -36,7 +36,7 @@ func cases[T any](t *testing.T, base string, rules []Rule[T]) {
 			g := NewWithT(t)
 			g.Expect(first(rules, nil, read(g, r.Good))).To(Succeed())
 			wrong := read(g, r.Bad)
-			err := r.Check(wrong)
+			err := r.check(wrong)
 			e, is := errors.AsType[*refusal.Error](err)
 			g.Expect(is).To(BeTrue(), "%v", err)
 			g.Expect(e.Code).To(Equal(400))

@@ -3,12 +3,12 @@ package settle
 import (
 	"slices"
 
-	"github.com/ironflow/ironflow/hub/manifests"
 	"github.com/ironflow/ironflow/hub/operators"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/validations"
+	"github.com/ironflow/ironflow/hub/vault"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -103,12 +103,12 @@ func (w *Work) manifestsOf(c *store.Cluster, from sources.Name, joins bool) ([]s
 
 // Manifest is the content of a manifest that a user added.
 func (w *Work) Manifest(c *store.Cluster, folder, name string) (string, error) {
-	return w.units.Made().Manifest(w.Reader, c.API.ID, manifests.File(folder, name))
+	return w.units.Made().Manifest(w.Reader, c.API.ID, vault.ManifestFile(folder, name))
 }
 
 // PutManifest keeps a manifest, sealed. The cluster has to be touched as well.
 func (w *Work) PutManifest(c *store.Cluster, folder, name, content string) error {
-	sealed, err := w.units.Made().PutManifest(c.API.ID, manifests.File(folder, name), content)
+	sealed, err := w.units.Made().PutManifest(c.API.ID, vault.ManifestFile(folder, name), content)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,9 @@ import (
 // manifests is before the names of the files with manifests.
 const manifests = "manifests/"
 
+// ManifestFile is the name of the file with a manifest of a cluster.
+func ManifestFile(folder, name string) string { return manifests + folder + "/" + name }
+
 // Manifest is the content of a file with a manifest, or [store.ErrNotFound].
 func (v Vault) Manifest(r *store.Reader, clusterID, file string) (string, error) {
 	kept, err := r.ClusterFile(clusterID, file)

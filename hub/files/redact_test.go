@@ -1,14 +1,12 @@
-package manifests_test
+package files
 
 import (
 	"testing"
 
 	. "github.com/onsi/gomega"
-
-	"github.com/ironflow/ironflow/hub/manifests"
 )
 
-func TestRedacted(t *testing.T) {
+func TestManifestsForPeopleAreRedacted(t *testing.T) {
 	const plain = "# the site's own\nkind: ConfigMap\ndata: {a: \"1\"}\n"
 	for name, tc := range map[string]struct{ content, want string }{
 		"without Secrets":     {plain, plain},
@@ -20,7 +18,7 @@ func TestRedacted(t *testing.T) {
 		"what nobody reads":   {"kind: Secret\n\tdata: hunter2", "[redacted]\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(manifests.Redacted(tc.content)).To(Equal(tc.want))
+			NewWithT(t).Expect(redacted(tc.content)).To(Equal(tc.want))
 		})
 	}
 }

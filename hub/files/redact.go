@@ -1,4 +1,4 @@
-package manifests
+package files
 
 import (
 	"bytes"
@@ -12,9 +12,9 @@ import (
 // hidden stands for what is in a Secret.
 const hidden = "[redacted]"
 
-// Redacted is a manifest for people who look into the logs of a cluster: of its Secrets it has
+// redacted is a manifest for people who look into the logs of a cluster: of its Secrets it has
 // the names alone. One without Secrets is as it was; one that cannot be read is left out.
-func Redacted(content string) string {
+func redacted(content string) string {
 	var out bytes.Buffer
 	secrets := false
 	for decoder := yaml.NewDecoder(strings.NewReader(content)); ; {

@@ -1,4 +1,4 @@
-package manifests_test
+package clusters
 
 import (
 	"encoding/base64"
@@ -6,11 +6,9 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
-
-	"github.com/ironflow/ironflow/hub/manifests"
 )
 
-func TestNames(t *testing.T) {
+func TestNamesOfManifests(t *testing.T) {
 	for name, tc := range map[string]struct {
 		folder, name string
 		good         bool
@@ -29,13 +27,13 @@ func TestNames(t *testing.T) {
 		"line":           {"manifests", "a\nb.yaml", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := manifests.CheckName(tc.folder, tc.name)
+			err := checkManifestName(tc.folder, tc.name)
 			NewWithT(t).Expect(err == nil).To(Equal(tc.good), "%v", err)
 		})
 	}
 }
 
-func TestContents(t *testing.T) {
+func TestTextsOfManifests(t *testing.T) {
 	for name, tc := range map[string]struct {
 		file, content, wrong string
 	}{
@@ -52,30 +50,30 @@ func TestContents(t *testing.T) {
 		"broken JSON":       {"a.json", "{", "no JSON"},
 		"JSON list":         {"a.json", "[]", "no JSON object"},
 		"bytes":             {"a.yaml", "a: \xff", "no text"},
-		"too large":         {"a.yaml", "a: " + strings.Repeat("x", manifests.MaxContent), "larger"},
+		"too large":         {"a.yaml", "a: " + strings.Repeat("x", maxManifest), "larger"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			content, err := manifests.Decode(tc.file, base64.StdEncoding.EncodeToString([]byte(tc.content)))
+			content, err := decodeManifest(tc.file, base64.StdEncoding.EncodeToString([]byte(tc.content)))
 			if tc.wrong == "" {
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(string(content)).To(Equal(tc.content))
 				return
 			}
-			g.Expect(err).To(And(MatchError(manifests.ErrBadManifest), MatchError(ContainSubstring(tc.wrong))))
+			g.Expect(err).To(And(MatchError(errBadManifest), MatchError(ContainSubstring(tc.wrong))))
 		})
 	}
-	_, err := manifests.Decode("a.yaml", "not base64!")
+	_, err := decodeManifest("a.yaml", "not base64!")
 	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("base64")))
 }
 
-func FuzzDecode(f *testing.F) {
+func FuzzDecodeManifest(f *testing.F) {
 	f.Add("a.yaml", "a: b")
 	f.Add("a.json", "{}")
 	f.Add("a.yaml.patch", "- a")
 	f.Add("a.yaml", "a: &a [*a, *a]")
 	f.Fuzz(func(t *testing.T, name, content string) {
-		got, err := manifests.Decode(name, base64.StdEncoding.EncodeToString([]byte(content)))
+		got, err := decodeManifest(name, base64.StdEncoding.EncodeToString([]byte(content)))
 		if err == nil && string(got) != content {
 			t.Fatalf("%q became %q", content, got)
 		}
