@@ -61,14 +61,20 @@ func (f *Fleet) RegisterHost(ctx context.Context, r Registration) (wire.HostRegi
 	return f.registering.Do(ctx, unit.Text(r), func(ctx context.Context) (wire.HostRegistrationResponse, error) { return f.registerHost(ctx, r) })
 }
 
+// registerHost has one end, whatever comes of the registration.
 func (f *Fleet) registerHost(ctx context.Context, r Registration) (wire.HostRegistrationResponse, error) {
-	var answer wire.HostRegistrationResponse
 	key := store.HostKey{InfraEnvID: r.InfraEnvID, HostID: r.HostID}
+	answer, err := f.tryRegistration(ctx, key, r)
+	f.refusedTwin(ctx, key, err)
+	f.turnedAway(ctx, key, err)
+	return answer, err
+}
+
+func (f *Fleet) tryRegistration(ctx context.Context, key store.HostKey, r Registration) (answer wire.HostRegistrationResponse, err error) {
 	if err := f.Remembered(ctx, key); err != nil {
-		f.turnedAway(ctx, key, err)
 		return answer, err
 	}
-	err := f.units.Update(ctx, func(w *settle.Work) error {
+	err = f.units.Update(ctx, func(w *settle.Work) error {
 		host, err := register(w, r)
 		if err != nil {
 			return err
@@ -79,8 +85,6 @@ func (f *Fleet) registerHost(ctx context.Context, r Registration) (wire.HostRegi
 		answer, err = registrationAnswer(host, cmp.Or(f.units.Rules.Checks.AgentImage, r.AgentVersion, f.units.Rules.Images.Installer))
 		return err
 	})
-	f.refusedTwin(ctx, key, err)
-	f.turnedAway(ctx, key, err)
 	return answer, err
 }
 

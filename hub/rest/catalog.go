@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/ironflow/ironflow/api/version"
 	"github.com/ironflow/ironflow/hub/operators"
 	"github.com/ironflow/ironflow/hub/releases"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/support"
+	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -144,4 +146,27 @@ func machineOf(h wire.Host) *wire.Inventory {
 		return nil
 	}
 	return inventory
+}
+
+func componentVersions(r *request) (any, error) {
+	versions := r.hub.Components()
+	versions["ironflow"], versions["assisted-installer-service"] = version.Release(), version.Release()
+	return wire.ListVersions{ReleaseTag: version.Release(), Versions: versions}, nil
+}
+
+func managedDomains(*request) (any, error) { return wire.ListManagedDomains{}, nil }
+
+// inactiveHours is the protocol's figure for clusters that nothing happens to, of which
+// consoles warn. This hub removes none of them by itself.
+const inactiveHours = 20 * 24
+
+func defaultConfig(*request) (any, error) {
+	v4 := []wire.ClusterNetwork{{CIDR: "10.128.0.0/14", HostPrefix: 23}}
+	services := []wire.ServiceNetwork{{CIDR: "172.30.0.0/16"}}
+	return wire.ClusterDefaultConfig{
+		ForbiddenHostnames: slices.Clone(validations.ForbiddenNames), InactiveDeletionHours: inactiveHours,
+		ClusterNetworkCIDR: "10.128.0.0/14", ClusterNetworkHostPrefix: 23, ServiceNetworkCIDR: "172.30.0.0/16",
+		ClusterNetworksIpv4: v4, ClusterNetworksDualstack: append(v4, wire.ClusterNetwork{CIDR: "fd01::/48", HostPrefix: 64}),
+		ServiceNetworksIpv4: services, ServiceNetworksDualstack: append(services, wire.ServiceNetwork{CIDR: "fd02::/112"}),
+	}, nil
 }

@@ -3,6 +3,7 @@ package rest
 import (
 	"cmp"
 
+	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -143,18 +144,34 @@ func preflightRequirements(r *request) (any, error) {
 	return r.hub.PreflightRequirements(r.Context(), id)
 }
 
-func importCluster(r *request) (any, error) {
-	var p wire.ImportClusterParams
-	if err := r.body(&p); err != nil {
+func downloadLogs(r *request) (any, error) {
+	id, err := r.cluster()
+	if err != nil {
 		return nil, err
 	}
-	return r.made(r.hub.ImportCluster(r.Context(), p))
-}
-
-func createDisconnectedCluster(r *request) (any, error) {
-	var p wire.DisconnectedClusterCreateParams
-	if err := r.body(&p); err != nil {
+	host, err := r.optionalID("host_id")
+	if err != nil {
 		return nil, err
 	}
-	return r.made(r.hub.CreateDisconnectedCluster(r.Context(), p))
+	switch kind := wire.LogsType(r.URL.Query().Get("logs_type")); {
+	case kind == wire.LogsTypeHost && host == "":
+		return nil, bad("host_id is required for logs of a host")
+	case host == "" && kind != wire.LogsTypeController:
+		b, err := r.hub.AllLogs(r.Context(), id, !r.caller.readOnly && !r.URL.Query().Has(withoutManifests))
+		return &logBundle{"cluster-" + id + "-logs.tar", b}, err
+	case host == "":
+		f, err := r.hub.ClusterLogs(r.Context(), id)
+		return &file{name: "cluster-" + id + "-logs.tar.gz", archive: f}, err
+	}
+	hosts, err := r.hub.Hosts(r.Context(), store.HostFilter{ClusterID: id, Bare: true})
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range hosts {
+		if h.ID == host {
+			f, err := r.hub.HostLogs(r.Context(), store.HostKey{InfraEnvID: h.InfraEnvID, HostID: h.ID})
+			return &file{name: "host-" + host + "-logs.tar.gz", archive: f}, err
+		}
+	}
+	return nil, notFound("cluster %s has no host %s", id, host)
 }

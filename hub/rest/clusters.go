@@ -10,12 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ironflow/ironflow/api/version"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/releases/lookup"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
-	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -29,6 +27,22 @@ func createCluster(r *request) (any, error) {
 		return nil, err
 	}
 	return r.made(r.hub.CreateClusterOf(r.Context(), p, release))
+}
+
+func importCluster(r *request) (any, error) {
+	var p wire.ImportClusterParams
+	if err := r.body(&p); err != nil {
+		return nil, err
+	}
+	return r.made(r.hub.ImportCluster(r.Context(), p))
+}
+
+func createDisconnectedCluster(r *request) (any, error) {
+	var p wire.DisconnectedClusterCreateParams
+	if err := r.body(&p); err != nil {
+		return nil, err
+	}
+	return r.made(r.hub.CreateDisconnectedCluster(r.Context(), p))
 }
 
 // release fills in the release image of the version that is asked for, or the version of the image, and returns
@@ -236,38 +250,6 @@ func listClusterHosts(r *request) (any, error) {
 	}), nil
 }
 
-func downloadLogs(r *request) (any, error) {
-	id, err := r.cluster()
-	if err != nil {
-		return nil, err
-	}
-	host, err := r.optionalID("host_id")
-	if err != nil {
-		return nil, err
-	}
-	switch kind := wire.LogsType(r.URL.Query().Get("logs_type")); {
-	case kind == wire.LogsTypeHost && host == "":
-		return nil, bad("host_id is required for logs of a host")
-	case host == "" && kind != wire.LogsTypeController:
-		b, err := r.hub.AllLogs(r.Context(), id, !r.caller.readOnly && !r.URL.Query().Has(withoutManifests))
-		return &logBundle{"cluster-" + id + "-logs.tar", b}, err
-	case host == "":
-		f, err := r.hub.ClusterLogs(r.Context(), id)
-		return &file{name: "cluster-" + id + "-logs.tar.gz", archive: f}, err
-	}
-	hosts, err := r.hub.Hosts(r.Context(), store.HostFilter{ClusterID: id, Bare: true})
-	if err != nil {
-		return nil, err
-	}
-	for _, h := range hosts {
-		if h.ID == host {
-			f, err := r.hub.HostLogs(r.Context(), store.HostKey{InfraEnvID: h.InfraEnvID, HostID: h.ID})
-			return &file{name: "host-" + host + "-logs.tar.gz", archive: f}, err
-		}
-	}
-	return nil, notFound("cluster %s has no host %s", id, host)
-}
-
 func getIgnoredValidations(r *request) (any, error) {
 	id, err := r.cluster()
 	if err != nil {
@@ -286,91 +268,4 @@ func setIgnoredValidations(r *request) (any, error) {
 		return nil, err
 	}
 	return r.hub.SetIgnoredValidations(r.Context(), id, v)
-}
-
-// Headers of a list of events.
-var severityHeaders = map[string]string{
-	wire.EventSeverityInfo: "Severity-Count-Info", wire.EventSeverityWarning: "Severity-Count-Warning",
-	wire.EventSeverityError: "Severity-Count-Error", wire.EventSeverityCritical: "Severity-Count-Critical",
-}
-
-func listEvents(r *request) (any, error) {
-	f, err := eventFilter(r)
-	if err != nil {
-		return nil, err
-	}
-	events, counts, err := r.events(f)
-	if err != nil {
-		return nil, err
-	}
-	total := 0
-	for severity, header := range severityHeaders {
-		r.w.Header().Set(header, strconv.Itoa(counts[severity]))
-		total += counts[severity]
-	}
-	r.w.Header().Set("Event-Count", strconv.Itoa(total))
-	return events, nil
-}
-
-func eventFilter(r *request) (store.EventFilter, error) {
-	q := r.URL.Query()
-	f := store.EventFilter{
-		HostIDs: r.list("host_ids"), Severities: r.list("severities"), Categories: r.list("categories"),
-		Message: q.Get("message"), Descending: q.Get("order") == "descending",
-	}
-	var err error
-	for name, into := range map[string]*string{"cluster_id": &f.ClusterID, "infra_env_id": &f.InfraEnvID} {
-		if *into, err = r.optionalID(name); err != nil {
-			return f, err
-		}
-	}
-	if own := r.caller.infraEnvID; own != "" && f.InfraEnvID != own {
-		return f, notFound("this token opens the events of infra-env %s only: ask with infra_env_id=%s", own, own)
-	}
-	if err := r.ownEvents(f.ClusterID, f.InfraEnvID); err != nil {
-		return f, err
-	}
-	host, err := r.optionalID("host_id")
-	if err != nil {
-		return f, err
-	}
-	if host != "" {
-		f.HostIDs = append(f.HostIDs, host)
-	}
-	for name, into := range map[string]*bool{"cluster_level": &f.ClusterLevel, "deleted_hosts": &f.DeletedHosts} {
-		if *into, err = r.flag(name); err != nil {
-			return f, err
-		}
-	}
-	for name, into := range map[string]*int{"limit": &f.Limit, "offset": &f.Offset} {
-		n, err := r.number(name)
-		if err != nil {
-			return f, err
-		}
-		*into = int(min(n, 1<<30))
-	}
-	return f, nil
-}
-
-func componentVersions(r *request) (any, error) {
-	versions := r.hub.Components()
-	versions["ironflow"], versions["assisted-installer-service"] = version.Release(), version.Release()
-	return wire.ListVersions{ReleaseTag: version.Release(), Versions: versions}, nil
-}
-
-func managedDomains(*request) (any, error) { return wire.ListManagedDomains{}, nil }
-
-// inactiveHours is the protocol's figure for clusters that nothing happens to, of which
-// consoles warn. This hub removes none of them by itself.
-const inactiveHours = 20 * 24
-
-func defaultConfig(*request) (any, error) {
-	v4 := []wire.ClusterNetwork{{CIDR: "10.128.0.0/14", HostPrefix: 23}}
-	services := []wire.ServiceNetwork{{CIDR: "172.30.0.0/16"}}
-	return wire.ClusterDefaultConfig{
-		ForbiddenHostnames: slices.Clone(validations.ForbiddenNames), InactiveDeletionHours: inactiveHours,
-		ClusterNetworkCIDR: "10.128.0.0/14", ClusterNetworkHostPrefix: 23, ServiceNetworkCIDR: "172.30.0.0/16",
-		ClusterNetworksIpv4: v4, ClusterNetworksDualstack: append(v4, wire.ClusterNetwork{CIDR: "fd01::/48", HostPrefix: 64}),
-		ServiceNetworksIpv4: services, ServiceNetworksDualstack: append(services, wire.ServiceNetwork{CIDR: "fd02::/112"}),
-	}, nil
 }

@@ -2,8 +2,9 @@ package rest
 
 import "maps"
 
-// handlers are the served operations by id. They are in files by who calls:
-// agents, or users by kind of record.
+// handlers are the served operations by id. What agents call is in agent.go; what users call is in a
+// file for each kind of what it is about: infraenvs.go and bootfiles.go, hosts.go, clusters.go, clusterfiles.go and
+// signed.go, events.go, and catalog.go for what the hub offers. What programs in a cluster call is in finalizing.go.
 var handlers map[string]handler
 
 func init() {

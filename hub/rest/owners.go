@@ -39,6 +39,14 @@ func (r *request) made(c wire.Cluster, err error) (any, error) {
 	return r.hub.GiveCluster(r.Context(), c.ID, r.caller.name)
 }
 
+// madeInfraEnv does so on a new infra-env.
+func (r *request) madeInfraEnv(env wire.InfraEnv, err error) (any, error) {
+	if err != nil || r.caller.name == "" {
+		return env, err
+	}
+	return r.hub.GiveInfraEnv(r.Context(), env.ID, r.caller.name)
+}
+
 // openNothing are what one who only reads may take of the files of a cluster: the others hold
 // keys, passwords or a pull secret, or may do so.
 var openNothing = map[string]bool{"metadata.json": true, "logs": true}
