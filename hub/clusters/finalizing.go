@@ -8,6 +8,7 @@ import (
 
 	"github.com/ironflow/ironflow/hub/clustermachine"
 	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/operators"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
@@ -47,7 +48,7 @@ func (r *Registry) FinalizingProgress(ctx context.Context, clusterID string, sta
 func (r *Registry) Operators(ctx context.Context, clusterID, name string) (wire.MonitoredOperatorsList, error) {
 	c, err := r.Cluster(ctx, clusterID, false)
 	out := wire.MonitoredOperatorsList{}
-	for _, o := range settle.Operators(&c) {
+	for _, o := range operators.Reported(&c) {
 		if name == "" || o.Name == name {
 			out = append(out, o)
 		}

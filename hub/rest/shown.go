@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/ironflow/ironflow/hub/hostmachine"
-	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/operators"
 	"github.com/ironflow/ironflow/hub/support"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -84,7 +84,7 @@ func shownCluster(c wire.Cluster) wire.Cluster {
 	c.Progress = or(c.Progress, wire.ClusterProgressInfo{})
 	fill(&c.Hyperthreading, wire.ClusterHyperthreadingAll)
 	fill(&c.CPUArchitecture, wire.ClusterCPUArchitectureX8664)
-	c.MonitoredOperators = withLists(settle.Operators(&c))
+	c.MonitoredOperators = withLists(operators.Reported(&c))
 	c.OperatorBundles = withLists(c.OperatorBundles)
 	return withLists(c)
 }
