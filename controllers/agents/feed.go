@@ -93,8 +93,9 @@ func (f *feed) agent(ctx context.Context, env *agentv1.InfraEnv, key store.HostK
 	name := types.NamespacedName{Namespace: env.Namespace, Name: key.HostID}
 	err := f.client.Get(ctx, name, agent)
 	if apierrors.IsNotFound(err) {
-		// One that was made a moment ago is not in the cache yet, and may be deleted while the record is
-		// looked at: made again, it would be without a record. If there is none now, none goes with the record.
+		// One that was made a moment ago is not in the cache yet. Deleted after the record was read, it takes the
+		// record with it, and made again it would be without one. So the API server is asked before the record
+		// is read: an Agent that there is not cannot be deleted.
 		err = f.live.Get(ctx, name, agent)
 	}
 	if apierrors.IsNotFound(err) {
