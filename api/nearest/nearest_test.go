@@ -20,7 +20,7 @@ func TestName(t *testing.T) {
 		"another case":        {"publishUrl", []string{"publish", "publishURL"}, "publishURL", 0},
 		"a letter too many":   {"hosts", []string{"ghost", "host"}, "host", 1},
 		"a letter missing":    {"host", []string{"cost", "hosts"}, "cost", 1},
-		"two letters turned":  {"naem", []string{"role", "name"}, "name", 2},
+		"two letters turned":  {"roel", []string{"disk", "role"}, "role", 2},
 		"nothing written":     {"", []string{"name", "ab"}, "ab", 2},
 		"no names":            {"a", nil, "", 0},
 	} {
