@@ -15,7 +15,7 @@ func TestName(t *testing.T) {
 		want    string
 		changes int
 	}{
-		"another letter":      {"addrex", []string{"name", "addres"}, "addres", 1},
+		"another letter":      {"servex", []string{"name", "server"}, "server", 1},
 		"the first of equals": {"cat", []string{"cap", "bat"}, "cap", 1},
 		"another case":        {"publishUrl", []string{"publish", "publishURL"}, "publishURL", 0},
 		"a letter too many":   {"hosts", []string{"ghost", "host"}, "host", 1},
