@@ -91,6 +91,11 @@ var (
 	Final = []string{installed, added, failed, cancelled, resettingUser, unbindingUser}
 )
 
+// TakesInventory tells that an inventory may still change things for a host in the status.
+func TakesInventory(status string) bool {
+	return slices.Contains(states(PreInstall, Pool, Preparing, []string{preparingFailed, inProgress, binding}), status)
+}
+
 func states(groups ...[]string) []string { return slices.Concat(groups...) }
 
 func one(s ...string) []string { return s }

@@ -55,6 +55,10 @@ var destructive = []wire.StepType{install, diskSpeed, bootArtifacts, reclaimRebo
 // for it must not be handed out once it was called off.
 func Destructive(t wire.StepType) bool { return slices.Contains(destructive, t) }
 
+// Recurring are the checks that hosts are asked for again and again, also when their results are known: asking later
+// costs nothing but how old a result gets. A lease of an address is none of them: it ends.
+var Recurring = []wire.StepType{inventory, connectivity, freeAddresses, tang, ntp, domains, verifyVIPs, apiVIP}
+
 // upgradable are the statuses in which an agent may be told to make way for another one.
 var upgradable = []string{
 	wire.HostStatusDiscovering, wire.HostStatusInsufficient, wire.HostStatusKnown, wire.HostStatusPendingForInput,

@@ -72,7 +72,7 @@ func (d *Desk) Instructions(ctx context.Context, key store.HostKey, p Poll) (wir
 	if s, err = d.confirmed(ctx, s); err != nil {
 		return wire.Steps{}, err
 	}
-	steps, err := instructions.Complete(s.Steps, func() (string, error) { return d.peers(ctx, s) })
+	steps, err := instructions.Complete(d.putOff(s.Steps, s, d.units.Now()), func() (string, error) { return d.peers(ctx, s) })
 	return d.spread(steps, s, d.units.Now()), err
 }
 

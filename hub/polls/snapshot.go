@@ -2,7 +2,6 @@ package polls
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/ironflow/ironflow/hub/hostmachine"
@@ -66,27 +65,16 @@ func (d *Desk) read(ctx context.Context, key store.HostKey) (*snapshots.Host, er
 	return s, nil
 }
 
-// Now is the moment to note before something that [Desk.Bored] is told of.
-func (d *Desk) Now() snapshots.Moment { return d.cache.Now() }
-
-// IsDull reports whether such a reply is known to change nothing. It reads nothing.
-func (d *Desk) IsDull(key store.HostKey, step wire.StepType, digest uint64) bool {
-	s := d.cache.Host(key)
-	return s != nil && s.Dull(step, digest)
+// Told notes a host's reply to a check by its digest, and the [Result] that it has led to.
+func (d *Desk) Told(key store.HostKey, step wire.StepType, reply, result uint64) {
+	d.cache.Told(key, step, reply, result)
 }
 
-// IsInstalling reports whether the host is being installed, as far as memory or the store can tell.
-func (d *Desk) IsInstalling(ctx context.Context, key store.HostKey) bool {
+// Tells reports whether the host's reply tells what it has told last, and what the hub still has of it. It decodes
+// and writes nothing where the host's snapshot is there.
+func (d *Desk) Tells(ctx context.Context, key store.HostKey, step wire.StepType, reply uint64) bool {
 	s, err := d.Snapshot(ctx, key)
-	return err == nil && s.Installing
-}
-
-// Bored notes a reply that changed nothing about the host as it was after the
-// moment. Where that cannot be noted, such a reply is looked at again.
-func (d *Desk) Bored(ctx context.Context, key store.HostKey, step wire.StepType, digest uint64, since snapshots.Moment) {
-	if s, err := d.Snapshot(ctx, key); err == nil && !d.cache.Changed(since, s) {
-		s.Bored(step, digest)
-	}
+	return err == nil && d.cache.Tells(s, step, reply)
 }
 
 // leases are those of the cluster's addresses; c may be nil.
@@ -124,8 +112,8 @@ func snapshotOf(j judge.Judge, host *store.Host, env *store.InfraEnv, c *store.C
 	s := &snapshots.Host{
 		Key: host.Key(), ClusterID: host.ClusterID(), Bearer: host.Bearer, Steps: steps, Peer: peerOf(host, facts.Inventory), Agent: host.API.DiscoveryAgentVersion,
 		CheckedInAt: host.API.CheckedInAt.Time, Patience: j.Timers.Silence(host.API.Bootstrap),
-		Installing: slices.Contains(hostmachine.Installing, host.API.Status),
-		Away:       host.API.ConnectionTimedOut || host.API.Status == wire.HostStatusDisconnected || host.API.Status == wire.HostStatusDisconnectedUnbound,
+		Results: results(host, c, j.NeedsOf(c, facts)),
+		Away:    host.API.ConnectionTimedOut || host.API.Status == wire.HostStatusDisconnected || host.API.Status == wire.HostStatusDisconnectedUnbound,
 	}
 	if host.Twin != nil {
 		s.TwinSeenAt = host.Twin.SeenAt

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
@@ -26,7 +27,7 @@ func storeInventory(w *settle.Work, host *store.Host, reply wire.StepReply) erro
 		return err
 	}
 	nameDisks(&inventory)
-	if !inventoryWelcome(host.API.Status) {
+	if !hostmachine.TakesInventory(host.API.Status) {
 		return nil // the disks are being written; what the host was before is what counts
 	}
 	macs := judge.MACs(&inventory)

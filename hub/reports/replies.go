@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
-	"slices"
 	"strings"
 
 	"github.com/ironflow/ironflow/hub/hostmachine"
@@ -53,8 +52,8 @@ func New(units *settle.Units, desk *polls.Desk) *Reports {
 // inventory that comes again meanwhile waits for the first, which goes on when its caller leaves.
 func (r *Reports) Reply(ctx context.Context, key store.HostKey, reply wire.StepReply) error {
 	digest := r.digest(reply)
-	if reply.ExitCode == 0 && r.polls.IsDull(key, reply.StepType, digest) {
-		return nil // it says again what changed nothing
+	if reply.ExitCode == 0 && r.polls.Tells(ctx, key, reply.StepType, digest) {
+		return nil // it says again what is known
 	}
 	if reply.ExitCode != 0 || reply.StepType != wire.StepTypeInventory {
 		return r.store(ctx, key, reply, digest)
@@ -67,10 +66,9 @@ func (r *Reports) Reply(ctx context.Context, key store.HostKey, reply wire.StepR
 
 // store takes a result that may change something.
 func (r *Reports) store(ctx context.Context, key store.HostKey, reply wire.StepReply, digest uint64) error {
-	since := r.polls.Now()
-	var last *settle.Work
+	var made uint64
+	var known bool
 	err := r.units.Update(ctx, func(w *settle.Work) error {
-		last = w
 		host, err := w.Host(key)
 		if err != nil {
 			return err
@@ -82,12 +80,48 @@ func (r *Reports) store(ctx context.Context, key store.HostKey, reply wire.StepR
 			host.API.MediaStatus = new(wire.HostMediaStatusConnected)
 			w.Touch(host, store.ChangedHost)
 		}
-		return output(w, host, reply)
+		before, err := needsOf(w, host, reply.StepType)
+		if err != nil {
+			return err
+		}
+		if err := output(w, host, reply); err != nil {
+			return err
+		}
+		made, known, err = result(w, host, reply.StepType, before)
+		return err
 	})
-	if err == nil && last.Empty() {
-		r.polls.Bored(ctx, key, reply.StepType, digest, since)
+	if err == nil && known {
+		r.polls.Told(key, reply.StepType, digest, made)
 	}
 	return err
+}
+
+// needsOf are the requirements that an inventory is judged by; no other step asks for them.
+func needsOf(w *settle.Work, host *store.Host, step wire.StepType) (validations.Requirements, error) {
+	if step != wire.StepTypeInventory {
+		return validations.Requirements{}, nil
+	}
+	c, err := w.ClusterOf(host)
+	return w.NeedsOf(c, w.Facts(host)), err
+}
+
+// result is what has become of a reply, which was judged by those requirements; false where the same reply may
+// become something else, or where it was not taken.
+func result(w *settle.Work, host *store.Host, step wire.StepType, before validations.Requirements) (made uint64, known bool, err error) {
+	var c *store.Cluster
+	switch step {
+	case wire.StepTypeInventory:
+		needs, err := needsOf(w, host, step)
+		if err != nil || unit.Text(needs) != unit.Text(before) || !host.InventoryAt.Equal(w.Now) {
+			return 0, false, err
+		}
+	case wire.StepTypeVerifyVIPs:
+		if c, err = w.ClusterOf(host); err != nil {
+			return 0, false, err
+		}
+	}
+	made, known = polls.Result(step, host, c, before)
+	return made, known, nil
 }
 
 // digest tells replies apart. It is seeded, so that no host can make two alike.
@@ -340,10 +374,4 @@ func FirstLine(text string) string {
 		line = strings.ToValidUTF8(line[:maxReason], "") + "…"
 	}
 	return line
-}
-
-// inventoryWelcome are the statuses in which an inventory may still change things.
-func inventoryWelcome(status string) bool {
-	return slices.Contains(slices.Concat(hostmachine.PreInstall, hostmachine.Pool, hostmachine.Preparing,
-		[]string{wire.HostStatusPreparingFailed, wire.HostStatusInstallingInProgress, wire.HostStatusBinding}), status)
 }

@@ -37,6 +37,9 @@ func registerHost(r *request) (any, error) {
 	if err := r.spendOnRegistration(key); err != nil {
 		return nil, err
 	}
+	if err := r.hub.Admit(key); err != nil {
+		return nil, err
+	}
 	if err := r.proves(key); err != nil {
 		return nil, err
 	}

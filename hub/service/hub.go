@@ -205,11 +205,14 @@ func (h *Hub) Reseal(ctx context.Context) error { return h.units.Reseal(ctx) }
 // Behind reports whether the hub would not get through more of agents before they give up.
 func (h *Hub) Behind() bool { return h.units.Behind() }
 
-// BehindFor is Behind for what a host reports of a step. One that is being installed is never
-// sent away: existing agents report the end of a step once.
+// BehindFor is Behind for what a host reports of a step: only those are sent away who are asked for nothing but
+// checks that come again. Existing agents report the end of a step once.
 func (h *Hub) BehindFor(ctx context.Context, key store.HostKey) bool {
-	return h.units.Behind() && !h.IsInstalling(ctx, key)
+	return h.units.Behind() && h.OnlyChecked(ctx, key)
 }
+
+// Admit lets a host register, or tells it to come later.
+func (h *Hub) Admit(key store.HostKey) error { return h.units.Admit(key.InfraEnvID + "/" + key.HostID) }
 
 // Later tells an agent to come later, at a moment of its own.
 func (h *Hub) Later() error { return h.units.Later() }

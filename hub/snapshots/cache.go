@@ -22,6 +22,8 @@ type Cache struct {
 	// byCluster and byEnv are the keys of hosts.
 	byCluster, byEnv map[string]map[store.HostKey]bool
 	peers            map[string]*Peers
+	// replies are the last ones of each host.
+	replies map[store.HostKey][]told
 	// changes are the last ones; seen counts all.
 	changes []store.Change
 	seen    Moment
@@ -56,14 +58,6 @@ func (c *Cache) Put(h *Host, since Moment) {
 	c.hosts[h.Key] = h
 	index(c.byEnv, h.Key.InfraEnvID, h.Key)
 	index(c.byCluster, h.ClusterID, h.Key)
-}
-
-// Changed reports whether anything that the snapshot is made of may have changed
-// after the moment.
-func (c *Cache) Changed(since Moment, h *Host) bool {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return c.changed(since, h)
 }
 
 // changed reports whether anything that the snapshot is made of may have changed.
@@ -145,12 +139,15 @@ func (c *Cache) Forget(changes []store.Change) {
 func (c *Cache) forget(change store.Change) {
 	switch {
 	case change.What == store.ChangedAll:
-		c.hosts, c.byCluster, c.byEnv, c.peers, c.generations = nil, nil, nil, nil, nil
+		c.hosts, c.byCluster, c.byEnv, c.peers, c.replies, c.generations = nil, nil, nil, nil, nil, nil
 	case change.HostID != "":
 		key := store.HostKey{InfraEnvID: change.InfraEnvID, HostID: change.HostID}
 		c.drop(key)
 		if p := c.peers[change.ClusterID]; p != nil {
 			p.outdated(key)
+		}
+		if change.What == store.ChangedDeleted {
+			delete(c.replies, key)
 		}
 	case change.ClusterID != "":
 		c.dropAll(c.byCluster[change.ClusterID])

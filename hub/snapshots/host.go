@@ -1,7 +1,6 @@
 package snapshots
 
 import (
-	"sync"
 	"time"
 
 	"github.com/ironflow/ironflow/hub/auth"
@@ -13,7 +12,7 @@ import (
 // larger is answered from the store.
 const MaxSize = 4 << 10
 
-// Host is the snapshot of one host. It does not change but for what it learns of replies.
+// Host is the snapshot of one host. It does not change.
 type Host struct {
 	Key       store.HostKey
 	ClusterID string
@@ -34,37 +33,16 @@ type Host struct {
 	CheckedInAt time.Time
 	// Patience is how long the host may be silent; zero for any time.
 	Patience time.Duration
-	// Installing tells that the host is being installed.
-	Installing bool
 	// Away tells that the host counts as silent: its next poll changes its record.
 	Away bool
-
-	mu sync.Mutex
-	// dull are replies that changed nothing, by their digest.
-	dull map[wire.StepType]uint64
-}
-
-// Dull reports whether such a reply is known to change nothing.
-func (h *Host) Dull(step wire.StepType, digest uint64) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	known, ok := h.dull[step]
-	return ok && known == digest
-}
-
-// Bored notes a reply that changed nothing. It counts as long as the snapshot does.
-func (h *Host) Bored(step wire.StepType, digest uint64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.dull == nil {
-		h.dull = map[wire.StepType]uint64{}
-	}
-	h.dull[step] = digest
+	// Results are digests of what the hub has made of the host's last reply to each check, so that the same reply is
+	// known to change nothing. A check that is not there has no result yet.
+	Results map[wire.StepType]uint64
 }
 
 // Size is about what the snapshot holds, in bytes.
 func (h *Host) Size() int {
-	n := 512 + len(h.Peer) + len(h.Agent) + len(h.Bearer.Machine) // keys, times and the maps that it is in
+	n := 512 + len(h.Peer) + len(h.Agent) + len(h.Bearer.Machine) + 32*len(h.Results) // keys, times and the maps that it is in
 	for _, s := range h.Steps.Instructions {
 		n += 64 + len(s.StepType)
 		for _, a := range s.Args {

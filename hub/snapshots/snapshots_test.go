@@ -91,15 +91,27 @@ func TestLargeSnapshotsAreNotKept(t *testing.T) {
 	g.Expect(c.Host(key("a"))).To(BeNil())
 }
 
-// TestDullReplies: only the same output of the same step is dull.
-func TestDullReplies(t *testing.T) {
+// TestAReplyThatIsKnown: only the same reply to the same check, as long as the hub has made the same of it; also where
+// the snapshot was made anew.
+func TestAReplyThatIsKnown(t *testing.T) {
 	g := NewWithT(t)
-	h := &snapshots.Host{}
-	g.Expect(h.Dull("inventory", 0)).To(BeFalse())
-	h.Bored("inventory", 7)
-	g.Expect(h.Dull("inventory", 7)).To(BeTrue())
-	g.Expect(h.Dull("inventory", 8)).To(BeFalse())
-	g.Expect(h.Dull("ntp-synchronizer", 7)).To(BeFalse())
+	var c snapshots.Cache
+	with := func(result uint64) *snapshots.Host {
+		return &snapshots.Host{Key: key("a"), Results: map[wire.StepType]uint64{"inventory": result}}
+	}
+	g.Expect(c.Tells(with(1), "inventory", 0)).To(BeFalse())
+	c.Told(key("a"), "inventory", 7, 1)
+	c.Told(key("a"), "ntp-synchronizer", 8, 2)
+	c.Forget([]store.Change{{InfraEnvID: "env", HostID: "a", What: store.ChangedStatus}})
+	g.Expect(c.Tells(with(1), "inventory", 7)).To(BeTrue())
+	g.Expect(c.Tells(with(1), "inventory", 8)).To(BeFalse(), "another reply")
+	g.Expect(c.Tells(with(2), "inventory", 7)).To(BeFalse(), "something else has become of it")
+	g.Expect(c.Tells(with(1), "ntp-synchronizer", 8)).To(BeFalse(), "the hub has no result")
+	g.Expect(c.Tells(&snapshots.Host{Key: key("b"), Results: with(1).Results}, "inventory", 7)).To(BeFalse(), "another host")
+	c.Told(key("a"), "inventory", 9, 3)
+	g.Expect(c.Tells(with(3), "inventory", 9)).To(BeTrue())
+	c.Forget([]store.Change{{InfraEnvID: "env", HostID: "a", What: store.ChangedDeleted}})
+	g.Expect(c.Tells(with(3), "inventory", 9)).To(BeFalse(), "the host was removed")
 }
 
 func TestPeers(t *testing.T) {

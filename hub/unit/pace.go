@@ -75,9 +75,9 @@ func (p *pace) behind() time.Duration {
 	return time.Duration(p.open) * p.each
 }
 
-// later is how long a caller waits who was sent away. Each is given a moment of its own, after all that is to be
-// done and was promised, so that they come as the hub gets through them.
-func (p *pace) later() time.Duration {
+// later is how long a caller waits who was sent away, and comes back with so many units of work. Each is given a
+// moment of its own, after all that is to be done and was promised, so that they come as the hub gets through them.
+func (p *pace) later(units int) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
@@ -85,7 +85,7 @@ func (p *pace) later() time.Duration {
 	if p.promised.After(free) {
 		free = p.promised
 	}
-	own := free.Add(p.each)
+	own := free.Add(time.Duration(units) * p.each)
 	if own.Sub(now) > maxLater { // no moment is left: not all at the last one
 		return maxLater/2 + rand.N(maxLater/2) //nolint:gosec // it is no secret
 	}
@@ -106,12 +106,18 @@ func (p *pace) complains() bool {
 }
 
 // Behind reports whether the hub would not get through more of agents before they give up.
-func (u *Units) Behind() bool { return u.pace.behind() > maxBehind }
+func (u *Units) Behind() bool { return u.BehindBy() > maxBehind }
+
+// BehindBy is how long the hub takes for what it has to do.
+func (u *Units) BehindBy() time.Duration { return u.pace.behind() }
 
 // Later tells a caller to come later.
-func (u *Units) Later() error {
+func (u *Units) Later() error { return u.later(1) }
+
+// later tells a caller to come later who brings so many units of work.
+func (u *Units) later(units int) *refusal.BusyError {
 	if u.pace.complains() {
 		u.Log.Warn("the hub has more to do than it gets through; agents are told to come later", "behind", u.pace.behind().Round(time.Second))
 	}
-	return &refusal.BusyError{After: u.pace.later()}
+	return &refusal.BusyError{After: u.pace.later(units)}
 }

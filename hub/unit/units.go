@@ -27,9 +27,10 @@ type Units struct {
 	// it left elsewhere goes, too. It may be nil; a failure is only logged.
 	Forgotten func(store.Ref) error
 
-	queues queues
-	gate   gate
-	pace   pace
+	queues    queues
+	gate      gate
+	pace      pace
+	newcomers newcomers
 }
 
 const (

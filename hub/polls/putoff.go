@@ -1,0 +1,69 @@
+package polls
+
+import (
+	"context"
+	"hash/fnv"
+	"slices"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/instructions"
+	"github.com/ironflow/ironflow/hub/snapshots"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// A hub that is behind asks less of hosts that it has judged: with all checks of all hosts again and again, 10,000
+// hosts that boot together leave no time on one core for those that come last (storm_s of `make bench-hub CORES=1`).
+const (
+	// repeatsBehind is how far it may be behind before checks are put off whose results it has.
+	repeatsBehind = time.Second
+	// checksBehind is the same for checks without a result. It leaves room for what brings a host further: its
+	// registration and its inventory, which are never put off here.
+	checksBehind = 3 * time.Second
+	// turnLasts is at least as long as the longest pause between two polls. Within so many turns, each host has one
+	// in which it is asked for everything, however far the hub is behind.
+	turnLasts = instructions.BackedOff
+	turns     = 5
+)
+
+// putOff leaves checks out of what the host is told next, as far as the hub is behind. A host that has nothing to do
+// then comes back after the longest pause, and [Desk.Pause] spreads those that do.
+func (d *Desk) putOff(steps wire.Steps, s *snapshots.Host, now time.Time) wire.Steps {
+	behind := d.units.BehindBy()
+	if behind <= repeatsBehind || isTurn(s.Key, now) {
+		return steps
+	}
+	kept := slices.DeleteFunc(slices.Clone(steps.Instructions), func(step wire.Step) bool {
+		switch _, known := s.Results[step.StepType]; {
+		case !slices.Contains(instructions.Recurring, step.StepType):
+			return false
+		case known:
+			return true
+		}
+		return step.StepType != wire.StepTypeInventory && behind > checksBehind
+	})
+	if len(kept) == len(steps.Instructions) {
+		return steps
+	}
+	soon := time.Duration(steps.NextInstructionSeconds)*time.Second < instructions.Attentive // it is on its way to an installation
+	if steps.Instructions = kept; len(kept) == 0 && !soon {
+		steps.NextInstructionSeconds = int64(instructions.BackedOff / time.Second)
+	}
+	return steps
+}
+
+// isTurn reports whether the host is asked for everything at the moment.
+func isTurn(key store.HostKey, now time.Time) bool {
+	name := fnv.New64a()
+	_, _ = name.Write([]byte(key.HostID))                                               // it never fails
+	return (name.Sum64()>>1+uint64(now.Unix()/int64(turnLasts/time.Second)))%turns == 0 //nolint:gosec // it is after 1970
+}
+
+// OnlyChecked reports whether all that the host is asked for are checks that it is asked for again: a reply that is
+// told to come later is not lost, and keeps no installation waiting.
+func (d *Desk) OnlyChecked(ctx context.Context, key store.HostKey) bool {
+	s, err := d.Snapshot(ctx, key)
+	return err == nil && len(s.Steps.Instructions) > 0 && !slices.ContainsFunc(s.Steps.Instructions, func(step wire.Step) bool {
+		return !slices.Contains(instructions.Recurring, step.StepType)
+	})
+}
