@@ -135,7 +135,7 @@ func (r *Reader) dumpTable(out *json.Encoder, table string) (n int64, err error)
 // open opens the records as they are.
 func (p Place) open() (*sqlStore, error) {
 	if p.Postgres.URL == "" {
-		db, err := openSQLite(p.SQLite, 1, "deferred")
+		db, err := openSQLite(p.SQLite, 1, "deferred", busyTimeout)
 		if err != nil {
 			return nil, err
 		}

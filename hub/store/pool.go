@@ -14,6 +14,8 @@ import (
 type pool struct {
 	*sql.DB
 	turns *semaphore.Weighted
+	// statements are those that are compiled; nil where the driver keeps them itself.
+	statements *statements
 }
 
 // newPool limits the database to so many connections.
@@ -21,6 +23,22 @@ func newPool(db *sql.DB, connections int) *pool {
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
 	return &pool{DB: db, turns: semaphore.NewWeighted(int64(connections))}
+}
+
+// compiling has one more connection on which statements are compiled, while all others may be in transactions.
+func (p *pool) compiling(connections int) *pool {
+	p.SetMaxOpenConns(connections + 1)
+	p.SetMaxIdleConns(connections + 1)
+	p.statements = &statements{}
+	return p
+}
+
+// Close ends all connections.
+func (p *pool) Close() error {
+	if p.statements != nil {
+		p.statements.close()
+	}
+	return p.DB.Close()
 }
 
 // begin starts a transaction. The connection is somebody else's once done was called, which comes

@@ -15,7 +15,7 @@ import (
 func TestConnectionsGoToWhoCameFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
-		p, err := openSQLite(filepath.Join(t.TempDir(), "records"), 1, "immediate")
+		p, err := openSQLite(filepath.Join(t.TempDir(), "records"), 1, "immediate", busyTimeout)
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		defer func() { g.Expect(p.Close()).To(gomega.Succeed()) }()
 		first, done, err := p.begin(t.Context(), nil)

@@ -34,6 +34,8 @@ type sqlStore struct {
 	read, write *pool
 	dialect     *dialect
 	watchers    watchers
+	// log is SQLite's log of changes; nil for others.
+	log *walLog
 	// stop ends what runs beside the pools; it may be nil.
 	stop func()
 }
@@ -41,7 +43,7 @@ type sqlStore struct {
 var _ Store = (*sqlStore)(nil)
 
 func (s *sqlStore) View(ctx context.Context, f func(*Reader) error) error {
-	return s.inTx(ctx, s.read, &s.dialect.reading, func(t *tx) error { return f(&t.Reader) })
+	return s.inTx(ctx, s.read, &s.dialect.reading, func(t *tx) error { return f(t.compiledBy(s.read)) })
 }
 
 func (s *sqlStore) Commit(ctx context.Context, u *Unit) error {
@@ -53,6 +55,7 @@ func (s *sqlStore) Commit(ctx context.Context, u *Unit) error {
 		return fmt.Errorf("store: encode: %w", err)
 	}
 	err = s.inTx(ctx, s.write, nil, func(t *tx) error {
+		t.compiledBy(s.write)
 		for _, o := range operations {
 			if err := o.do(t); err != nil {
 				return err
@@ -86,6 +89,9 @@ func (s *sqlStore) Commit(ctx context.Context, u *Unit) error {
 	}
 	if s.dialect.announce == nil {
 		s.watchers.tell(u.Changes)
+	}
+	if s.log != nil {
+		s.log.shrink(ctx, s.write)
 	}
 	return nil
 }
@@ -133,7 +139,11 @@ func (s *sqlStore) Close() error {
 	if s.read == s.write {
 		return s.write.Close()
 	}
-	return errors.Join(s.read.Close(), s.write.Close())
+	var failure error
+	if s.log != nil {
+		failure = s.log.conn.Close()
+	}
+	return errors.Join(failure, s.read.Close(), s.write.Close())
 }
 
 func (s *sqlStore) inTx(ctx context.Context, p *pool, opts *sql.TxOptions, f func(*tx) error) error {
@@ -164,13 +174,47 @@ type Reader struct {
 	q       *sql.Tx
 	dialect *dialect
 	keys    seal.Keys // of [Sealed]; none leaves records as they are
+	// compiled has the statements; nil where none are kept.
+	compiled *pool
+}
+
+// compiledBy takes statements from those that the pool keeps. Tables that the transaction itself makes have none.
+func (r *Reader) compiledBy(p *pool) *Reader {
+	if p.statements != nil {
+		r.compiled = p
+	}
+	return r
+}
+
+func (r *Reader) statement(text string) *sql.Stmt {
+	if r.compiled == nil {
+		return nil
+	}
+	if s := r.compiled.statements.of(r.ctx, r.compiled.DB, text); s != nil {
+		return r.q.StmtContext(r.ctx, s)
+	}
+	return nil
+}
+
+func (r *Reader) query(text string, args []any) (*sql.Rows, error) {
+	if s := r.statement(text); s != nil {
+		return s.QueryContext(r.ctx, args...) //nolint:sqlclosecheck // whoever asks closes them
+	}
+	return r.q.QueryContext(r.ctx, text, args...)
 }
 
 // tx is a transaction that writes.
 type tx struct{ Reader }
 
+func (t *tx) run(text string, args []any) (sql.Result, error) {
+	if s := t.statement(text); s != nil {
+		return s.ExecContext(t.ctx, args...)
+	}
+	return t.q.ExecContext(t.ctx, text, args...)
+}
+
 func (t *tx) exec(what, query string, args ...any) error {
-	if _, err := t.q.ExecContext(t.ctx, query, args...); err != nil {
+	if _, err := t.run(query, args); err != nil {
 		return fmt.Errorf("store: %s: %w", what, err)
 	}
 	return nil
@@ -179,7 +223,7 @@ func (t *tx) exec(what, query string, args ...any) error {
 // change runs a statement that has to affect one row; otherwise somebody else
 // was faster, which is [ErrConflict].
 func (t *tx) change(what, query string, args ...any) error {
-	result, err := t.q.ExecContext(t.ctx, query, args...)
+	result, err := t.run(query, args)
 	if err != nil {
 		return fmt.Errorf("store: %s: %w", what, err)
 	}
@@ -228,19 +272,23 @@ func (t *tx) remove(r Ref) error {
 
 // scanRow reads one row; no row is [ErrNotFound].
 func (r *Reader) scanRow(what, query string, args []any, into ...any) error {
-	err := r.q.QueryRowContext(r.ctx, query, args...).Scan(into...)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
+	found := false
+	err := r.scanAll(what, query, args, func(scan func(...any) error) error {
+		if found {
+			return nil
+		}
+		found = true
+		return scan(into...)
+	})
+	if err == nil && !found {
 		return fmt.Errorf("%s: %w", what, ErrNotFound)
-	case err != nil:
-		return fmt.Errorf("store: %s: %w", what, err)
 	}
-	return nil
+	return err
 }
 
 // scanAll calls each for every row; each reads it with the given scan function.
 func (r *Reader) scanAll(what, query string, args []any, each func(scan func(...any) error) error) error {
-	rows, err := r.q.QueryContext(r.ctx, query, args...)
+	rows, err := r.query(query, args)
 	if err != nil {
 		return fmt.Errorf("store: %s: %w", what, err)
 	}

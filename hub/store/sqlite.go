@@ -55,7 +55,7 @@ func OpenSQLiteBeside(ctx context.Context, path string) (Store, error) {
 
 // openTables opens the file, with its tables up to date.
 func openTables(ctx context.Context, path string) (*sqlStore, error) {
-	write, err := openSQLite(path, 1, "immediate")
+	write, err := openSQLite(path, 1, "immediate", busyTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -63,9 +63,14 @@ func openTables(ctx context.Context, path string) (*sqlStore, error) {
 	if err := s.migrate(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), write.Close())
 	}
-	if s.read, err = openSQLite(path, readers, "deferred"); err != nil {
+	if s.read, err = openSQLite(path, readers, "deferred", busyTimeout); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
+	shrinks, err := openSQLite(path, 1, "immediate", emptyWaits)
+	if err != nil {
+		return nil, errors.Join(err, s.read.Close(), write.Close())
+	}
+	s.log = &walLog{path: path + "-wal", conn: shrinks}
 	return s, nil
 }
 
@@ -147,16 +152,19 @@ func scrubFile(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// openSQLite opens a pool. synchronous=NORMAL with WAL survives the death of
-// the process; after a power failure the last moments may be missing, which the
-// hosts' next polls repair.
-func openSQLite(path string, connections int, lock string) (*pool, error) {
+// busyTimeout is how long a connection waits for what another one holds, in milliseconds.
+const busyTimeout = 10_000
+
+// openSQLite opens a pool, whose connections wait so many milliseconds for others. synchronous=NORMAL with WAL survives
+// the death of the process; after a power failure the last moments may be missing, which the
+// hosts' next polls repair. The log of changes is emptied by [walLog] alone.
+func openSQLite(path string, connections int, lock string, busy int) (*pool, error) {
 	q := url.Values{"_txlock": {lock}, "_pragma": {
-		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(ON)",
+		fmt.Sprintf("busy_timeout(%d)", busy), "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(ON)", "wal_autocheckpoint(0)",
 	}}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String())
 	if err != nil {
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
-	return newPool(db, connections), nil
+	return newPool(db, connections).compiling(connections), nil
 }
