@@ -11,13 +11,13 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// Inventory reads the host's inventory; nil when there is none that can be read.
+// Inventory reads the host's inventory; nil when there is none that can be read. It must not be changed.
 func Inventory(h *store.Host) *wire.Inventory {
 	if h.API.Inventory == "" {
 		return nil
 	}
-	inventory := &wire.Inventory{}
-	if json.Unmarshal([]byte(h.API.Inventory), inventory) != nil {
+	inventory, err := validations.ReadInventory(h.API.Inventory)
+	if err != nil {
 		return nil
 	}
 	return inventory

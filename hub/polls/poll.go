@@ -34,12 +34,14 @@ type Desk struct {
 	crowd, hurried crowd
 	// pulls are the hosts that pull images.
 	pulls throttle
+	// behind is how long the hub takes for what it has to do.
+	behind func() time.Duration
 }
 
 // New makes a desk over the cache and the book, which it shares with others. artifacts
 // says where the parts of an infra-env's live image are; nil without an image server.
 func New(units *settle.Units, cache *snapshots.Cache, book *checkins.Book, artifacts func(*store.InfraEnv) (*wire.DownloadBootArtifactsRequest, error)) *Desk {
-	return &Desk{units: units, cache: cache, checkIns: book, artifacts: artifacts}
+	return &Desk{units: units, cache: cache, checkIns: book, artifacts: artifacts, behind: units.BehindBy}
 }
 
 // Instructions notes the poll and returns what the agent does next. The answer

@@ -29,7 +29,7 @@ const (
 // putOff leaves checks out of what the host is told next, as far as the hub is behind. A host that has nothing to do
 // then comes back after the longest pause, and [Desk.Pause] spreads those that do.
 func (d *Desk) putOff(steps wire.Steps, s *snapshots.Host, now time.Time) wire.Steps {
-	behind := d.units.BehindBy()
+	behind := d.behind()
 	if behind <= repeatsBehind || isTurn(s.Key, now) {
 		return steps
 	}

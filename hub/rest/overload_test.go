@@ -1,7 +1,9 @@
 package rest_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -142,5 +144,65 @@ func TestARegistrationThatIsRepeated(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		registered := slices.DeleteFunc(events, func(e wire.Event) bool { return e.Name != "host_registration_succeeded" })
 		g.Expect(registered).To(HaveLen(1))
+	})
+}
+
+// judged makes the n-th host one that has told what it is.
+func (o *overloaded) judged(ctx context.Context, g *WithT, n int) {
+	g.Expect(o.register(ctx, n).Code).To(Equal(http.StatusCreated))
+	for step, output := range map[wire.StepType]string{
+		wire.StepTypeInventory:       `{"hostname":"h","cpu":{"count":8,"architecture":"x86_64"},"memory":{"physical_bytes":34359738368},"disks":[],"interfaces":[]}`,
+		wire.StepTypeNTPSynchronizer: `{"ntp_sources":[]}`,
+	} {
+		raw, err := json.Marshal(wire.StepReply{StepType: step, StepID: string(step) + "-1", Output: output})
+		g.Expect(err).NotTo(HaveOccurred())
+		w := o.call(ctx, http.MethodPost, hostsOfToken+"/"+nthHost(n)+"/instructions", bytes.NewReader(raw))
+		g.Expect(w.Code).To(Equal(http.StatusNoContent), w.Body.String())
+	}
+}
+
+func (o *overloaded) poll(ctx context.Context, g *WithT, n int) (steps wire.Steps) {
+	w := o.call(ctx, http.MethodGet, hostsOfToken+"/"+nthHost(n)+"/instructions", http.NoBody)
+	g.Expect(w.Code).To(Equal(http.StatusOK), w.Body.String())
+	g.Expect(json.Unmarshal(w.Body.Bytes(), &steps)).To(Succeed())
+	return steps
+}
+
+// TestAHubThatIsBehindAsksLess of the hosts that it has judged, and has them come back later; a host that it knows
+// nothing of is asked as ever, and everything is once the hub has time.
+func TestAHubThatIsBehindAsksLess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		o := &overloaded{store: &failingStore{}}
+		o.api, o.token = apiOver(t, o.store)
+		defer func() { _ = o.store.Close() }()
+		const known, calls, unknown = 20, 150, 1000
+		for n := range known {
+			o.judged(t.Context(), g, n)
+			g.Expect(o.poll(t.Context(), g, n).Instructions).To(HaveLen(2))
+		}
+		g.Expect(o.register(t.Context(), unknown).Code).To(Equal(http.StatusCreated))
+		o.store.takes = time.Second
+		var calling sync.WaitGroup
+		for n := range calls {
+			calling.Go(func() { o.register(t.Context(), known+n) })
+		}
+		<-time.After(5*time.Second + time.Second/2)
+		asked := 0
+		for n := range known {
+			steps := o.poll(t.Context(), g, n)
+			if asked += len(steps.Instructions); len(steps.Instructions) == 0 {
+				g.Expect(steps.NextInstructionSeconds).To(And(BeNumerically(">=", 60), BeNumerically("<=", 120)))
+			}
+		}
+		g.Expect(asked).To(BeNumerically("<", known), "some have their turn")
+		first := o.poll(t.Context(), g, unknown)
+		g.Expect(first.Instructions).To(ContainElement(HaveField("StepType", wire.StepTypeInventory)))
+		g.Expect(first.NextInstructionSeconds).To(BeNumerically("<", 10))
+		calling.Wait()
+		o.store.takes = 0
+		for n := range known {
+			g.Expect(o.poll(t.Context(), g, n).Instructions).To(HaveLen(2))
+		}
 	})
 }

@@ -127,6 +127,39 @@ func TestReplyThatSaysNothingNew(t *testing.T) {
 	w.Expect(commits).To(Equal(int64(1)), "what once changed nothing does so again")
 }
 
+// TestAReplyIsKnownWhateverElseChanges: it writes nothing and is no work, as long as the hub has of it what it had, also
+// right after the first time. What is gone, or judged otherwise, is taken again.
+func TestAReplyIsKnownWhateverElseChanges(t *testing.T) {
+	w, c := counted(t, t.TempDir())
+	w.register(hostA)
+	ntp := wire.StepReply{StepType: wire.StepTypeNTPSynchronizer, Output: `{"ntp_sources":[{"source_name":"192.0.2.1","source_state":"synced"}]}`}
+	tell := func() (views, commits int64) {
+		w.poll(hostA) // as agents do
+		c.work()
+		w.inventory(hostA, nil)
+		w.Expect(w.Reply(w.ctx, key(hostA), ntp)).To(Succeed())
+		return c.work()
+	}
+	w.inventory(hostA, nil)
+	w.Expect(w.Reply(w.ctx, key(hostA), ntp)).To(Succeed())
+	views, commits := tell()
+	w.Expect([]int64{views, commits}).To(Equal([]int64{0, 0}), "the second time")
+	_, err := w.Instructions(w.ctx, key(hostA), service.Poll{AgentVersion: "agent:2"})
+	w.Expect(err).NotTo(HaveOccurred())
+	views, commits = tell()
+	w.Expect([]int64{views, commits}).To(Equal([]int64{0, 0}), "the record has changed")
+	before, err := w.Host(w.ctx, key(hostA))
+	w.Expect(err).NotTo(HaveOccurred())
+
+	w.register(hostA)
+	_, commits = tell()
+	w.Expect(commits).To(BeNumerically(">=", 2), "the agent has started anew")
+	after, err := w.Host(w.ctx, key(hostA))
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(after.Inventory).To(Equal(before.Inventory))
+	w.Expect(after.NTPSources).To(Equal(before.NTPSources))
+}
+
 // TestCrashLosesSeconds: signs of life of the last ten seconds may be lost with
 // the program, and no host is silent for that.
 func TestCrashLosesSeconds(t *testing.T) {

@@ -104,7 +104,7 @@ func verdictText(r validations.Result) string { return "validation " + r.ID + ":
 // validationEvents tells of checks that passed before and fail now, and the
 // other way round.
 func (w *Work) validationEvents(was string, now map[string][]validations.Result, tell func(name, severity string, r validations.Result, p unit.Props) error) error {
-	var before map[string][]validations.Result
+	var before map[string][]struct{ ID, Status string } // it is read with each change: what nobody asks for is left out
 	_ = json.Unmarshal([]byte(was), &before) // what is missing or cannot be read was not judged before
 	status := map[string]string{}
 	for _, results := range before {

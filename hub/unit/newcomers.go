@@ -13,6 +13,9 @@ const (
 	// unitsOfNewcomer is about how many units of work a host brings that registers: its registration, an inventory
 	// that takes as long as two, and its first check.
 	unitsOfNewcomer = 4
+	// latestNewcomer is the latest moment that a host is given that registers: the hub hears nothing of most of them
+	// before that, and our agent waits no longer than five minutes, the quarter that it comes later included.
+	latestNewcomer = 4 * time.Minute
 	// promisesKept is how long a host may come after its moment, mostPromises of how many that is remembered: whoever
 	// has a token can name any number.
 	promisesKept = 5 * time.Minute
@@ -63,7 +66,7 @@ func (u *Units) Admit(host string) error {
 	if behind <= newcomersBehind || behind <= maxBehind && u.newcomers.comesAsTold(host, now) {
 		return nil
 	}
-	busy := u.later(unitsOfNewcomer)
+	busy := u.later(unitsOfNewcomer, latestNewcomer)
 	u.newcomers.promise(host, now, now.Add(busy.After))
 	return busy
 }

@@ -76,8 +76,9 @@ func (p *pace) behind() time.Duration {
 }
 
 // later is how long a caller waits who was sent away, and comes back with so many units of work. Each is given a
-// moment of its own, after all that is to be done and was promised, so that they come as the hub gets through them.
-func (p *pace) later(units int) time.Duration {
+// moment of its own, after all that is to be done and was promised, so that they come as the hub gets through them;
+// where that is later than the latest, some moment before.
+func (p *pace) later(units int, latest time.Duration) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
@@ -86,8 +87,8 @@ func (p *pace) later(units int) time.Duration {
 		free = p.promised
 	}
 	own := free.Add(time.Duration(units) * p.each)
-	if own.Sub(now) > maxLater { // no moment is left: not all at the last one
-		return maxLater/2 + rand.N(maxLater/2) //nolint:gosec // it is no secret
+	if own.Sub(now) > latest { // no moment is left: not all at the last one
+		return latest/2 + rand.N(latest/2) //nolint:gosec // it is no secret
 	}
 	p.promised = own
 	return own.Sub(now)
@@ -112,12 +113,12 @@ func (u *Units) Behind() bool { return u.BehindBy() > maxBehind }
 func (u *Units) BehindBy() time.Duration { return u.pace.behind() }
 
 // Later tells a caller to come later.
-func (u *Units) Later() error { return u.later(1) }
+func (u *Units) Later() error { return u.later(1, maxLater) }
 
 // later tells a caller to come later who brings so many units of work.
-func (u *Units) later(units int) *refusal.BusyError {
+func (u *Units) later(units int, latest time.Duration) *refusal.BusyError {
 	if u.pace.complains() {
 		u.Log.Warn("the hub has more to do than it gets through; agents are told to come later", "behind", u.pace.behind().Round(time.Second))
 	}
-	return &refusal.BusyError{After: u.pace.later(units)}
+	return &refusal.BusyError{After: u.pace.later(units, latest)}
 }

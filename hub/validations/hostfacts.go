@@ -53,7 +53,12 @@ func Decode(h *wire.Host) *HostFacts {
 // are known: in a cluster of 500 it is ten times as long as all others.
 func DecodeWith(h *wire.Host, links *Links) *HostFacts {
 	f := &HostFacts{Host: h, Links: links}
-	f.Inventory = decodeInto[wire.Inventory](f, theInventory, h.Inventory)
+	if h.Inventory != "" {
+		var err error
+		if f.Inventory, err = ReadInventory(h.Inventory); err != nil {
+			f.Unreadable = append(f.Unreadable, theInventory)
+		}
+	}
 	f.Domains = decodeInto[wire.DomainResolutionResponse](f, theDomains, h.DomainNameResolutions)
 	f.APIVIP = decodeInto[wire.APIVIPConnectivityResponse](f, theAPIVIP, h.APIVIPConnectivity)
 	f.Tang = decodeInto[wire.TangConnectivityResponse](f, theTang, h.TangConnectivity)

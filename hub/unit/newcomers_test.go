@@ -1,0 +1,84 @@
+package unit
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/refusal"
+)
+
+// TestNewHostsAreSentAwayOnce: more than three times as many come within a minute as the hub gets through, each with work that follows its
+// registration. Who is sent away is let in when it comes back, what was begun is never sent away, and the hub is never idle.
+func TestNewHostsAreSentAwayOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, u := open(t)
+		const (
+			hosts, window = 2000, time.Minute
+			takes         = 200 * time.Millisecond // 40 a second, or 10 hosts
+		)
+		most, late := 0, 0
+		var mu sync.Mutex
+		var booting sync.WaitGroup
+		begin := time.Now()
+		for n := range hosts {
+			<-time.After(window / hosts)
+			booting.Go(func() {
+				refused, failed := 0, 0
+				for {
+					busy, ok := errors.AsType[*refusal.BusyError](u.Admit(fmt.Sprint(n)))
+					if !ok {
+						break
+					}
+					refused++
+					<-time.After(time.Duration(busy.Seconds()) * time.Second * time.Duration(100+n%25) / 100) // as the agent does: up to a quarter later
+				}
+				for range unitsOfNewcomer {
+					if u.Behind() || u.Update(t.Context(), taking(takes)) != nil {
+						failed++
+					}
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				most, late = max(most, refused), late+failed
+			})
+		}
+		booting.Wait()
+		g.Expect(most).To(Equal(1))
+		g.Expect(late).To(BeZero())
+		g.Expect(time.Since(begin)).To(BeNumerically("<", hosts*unitsOfNewcomer/atOnce*takes*5/4), "the hub has always something to do")
+	})
+}
+
+// TestNobodyComesBeforeItsMoment: a host that asks again at once is told to wait like all others, and the moment that it
+// was given last counts.
+func TestNobodyComesBeforeItsMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, u := open(t)
+		ended := make(chan error)
+		const calls = 10 * atOnce
+		for range calls {
+			go func() { ended <- u.Update(t.Context(), taking(time.Second)) }()
+		}
+		<-time.After(5*time.Second + time.Second/2) // others behind those may follow
+		for range calls / 2 {
+			go func() { ended <- u.Update(t.Context(), taking(time.Second)) }()
+		}
+		synctest.Wait()
+		g.Expect(u.BehindBy()).To(And(BeNumerically(">", newcomersBehind), BeNumerically("<", maxBehind)))
+		first, ok := errors.AsType[*refusal.BusyError](u.Admit("a"))
+		g.Expect(ok).To(BeTrue())
+		again, ok := errors.AsType[*refusal.BusyError](u.Admit("a"))
+		g.Expect(ok).To(BeTrue(), "it has not waited")
+		g.Expect(again.After).To(BeNumerically(">", first.After))
+		for range calls + calls/2 {
+			g.Expect(<-ended).To(Succeed())
+		}
+		g.Expect(u.Admit("a")).To(Succeed(), "the hub has time")
+	})
+}
