@@ -56,6 +56,9 @@ func (d *Desk) Pause(key store.HostKey, delay time.Duration) (pause, gap time.Du
 		hosts = d.hurried.meet(key, now)
 	}
 	gap = gapFor(hosts)
+	if delay > instructions.Normal && d.behind() > repeatsBehind {
+		gap = max(gap, instructions.Normal) // its checks are put off: that they are fewer is no change to come back for
+	}
 	if delay <= 0 {
 		return delay, gap // the agent is not to come back
 	}

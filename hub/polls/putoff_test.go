@@ -106,6 +106,21 @@ func TestEveryHostHasItsTurn(t *testing.T) {
 	g.Expect(last).To(gomega.HaveLen(hosts))
 }
 
+// TestWhoIsPutOffDoesNotComeSooner: agents come after the gap when they are told something else than before.
+func TestWhoIsPutOffDoesNotComeSooner(t *testing.T) {
+	g := gomega.NewWithT(t)
+	now := time.Unix(1_000_000, 0)
+	d := deskAt(&now)
+	gapOf := func(behind, delay time.Duration) time.Duration {
+		d.behind = func() time.Duration { return behind }
+		_, gap := d.Pause(store.HostKey{InfraEnvID: "e", HostID: "a"}, delay)
+		return gap
+	}
+	g.Expect(gapOf(time.Hour, instructions.BackedOff)).To(gomega.Equal(time.Minute))
+	g.Expect(gapOf(0, instructions.BackedOff)).To(gomega.Equal(time.Second), "the hub has time")
+	g.Expect(gapOf(time.Hour, instructions.Soon)).To(gomega.Equal(time.Second), "it is on its way")
+}
+
 // TestHostsThatArePutOffAreSpread over the longest pause, so that they do not come back together.
 func TestHostsThatArePutOffAreSpread(t *testing.T) {
 	g := gomega.NewWithT(t)
