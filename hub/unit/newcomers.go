@@ -10,9 +10,9 @@ const (
 	// newcomersBehind is how far the hub may be behind before new hosts are sent away: what waits is short, and each
 	// of them brings an inventory after its registration, which must find the hub less than maxBehind behind.
 	newcomersBehind = maxBehind / 4
-	// unitsOfNewcomer is about how many units of work a host brings that registers: its registration, an inventory
-	// that takes as long as two, and its first check.
-	unitsOfNewcomer = 4
+	// unitsOfNewcomer is about how many units of work a host brings that registers: its registration, and an inventory
+	// that takes as long as two.
+	unitsOfNewcomer = 3
 	// latestNewcomer is the latest moment that a host is given that registers: the hub hears nothing of most of them
 	// before that, and our agent waits no longer than five minutes, the quarter that it comes later included.
 	latestNewcomer = 4 * time.Minute

@@ -27,7 +27,8 @@ type pace struct {
 	mu sync.Mutex
 	// open are units that wait or are under way.
 	open int
-	// each is how long the hub takes for one, at most; zero while nobody knows.
+	// each is how long the hub takes for one, at most; zero while nobody knows. A sample that took longer counts for a
+	// quarter: who is sent away for a moment at which the machine had other work would come when the hub has long been idle.
 	each time.Duration
 	// done are the units of the present sample, busy the time with any open until since, which
 	// is when that was last added up.
@@ -55,7 +56,11 @@ func (p *pace) end(worked bool) {
 		return
 	}
 	if p.done++; p.done == sample {
-		p.each, p.done, p.busy = p.busy/sample, 0, 0
+		now := p.busy / sample
+		if p.each > 0 && now > p.each {
+			now = p.each + (now-p.each)/4
+		}
+		p.each, p.done, p.busy = now, 0, 0
 	}
 }
 
