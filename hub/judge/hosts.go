@@ -11,17 +11,8 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// Inventory reads the host's inventory; nil when there is none that can be read. It must not be changed.
-func Inventory(h *store.Host) *wire.Inventory {
-	if h.API.Inventory == "" {
-		return nil
-	}
-	inventory, err := validations.ReadInventory(h.API.Inventory)
-	if err != nil {
-		return nil
-	}
-	return inventory
-}
+// Inventory is the host's inventory; nil when there is none that can be read. It must not be changed.
+func Inventory(h *store.Host) *wire.Inventory { return h.Inventory() }
 
 // HostName is the name that a person knows the host by: the wanted one, its
 // own, or its id.

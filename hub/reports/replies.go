@@ -109,13 +109,13 @@ func needsOf(w *settle.Work, host *store.Host, step wire.StepType) (validations.
 // become something else, or where it was not taken.
 func result(w *settle.Work, host *store.Host, step wire.StepType, before validations.Requirements) (made uint64, known bool, err error) {
 	var c *store.Cluster
-	switch step {
-	case wire.StepTypeInventory:
+	if step == wire.StepTypeInventory {
 		needs, err := needsOf(w, host, step)
 		if err != nil || unit.Text(needs) != unit.Text(before) || !host.InventoryAt.Equal(w.Now) {
 			return 0, false, err
 		}
-	case wire.StepTypeVerifyVIPs:
+	}
+	if step == wire.StepTypeVerifyVIPs {
 		if c, err = w.ClusterOf(host); err != nil {
 			return 0, false, err
 		}

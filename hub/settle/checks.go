@@ -33,10 +33,7 @@ func (w *Work) Facts(h *store.Host) *validations.HostFacts {
 	if d, ok := w.decoded[h.Key()]; ok && d.texts == texts && d.facts.Host == &h.API {
 		return d.facts
 	}
-	if links := w.keptLinks(h); links != nil {
-		return w.decodedAs(h, validations.DecodeWith(&h.API, links))
-	}
-	return w.decodedAs(h, validations.Decode(&h.API))
+	return w.decodedAs(h, validations.DecodeWith(&h.API, validations.Known{Inventory: h.Inventory(), Links: w.keptLinks(h)}))
 }
 
 // allFacts returns the same with the connectivity report itself.
@@ -44,7 +41,7 @@ func (w *Work) allFacts(h *store.Host) *validations.HostFacts {
 	if facts := w.Facts(h); facts.Connectivity != nil || facts.Links == nil {
 		return facts
 	}
-	return w.decodedAs(h, validations.Decode(&h.API))
+	return w.decodedAs(h, validations.DecodeWith(&h.API, validations.Known{Inventory: h.Inventory()}))
 }
 
 func (w *Work) decodedAs(h *store.Host, facts *validations.HostFacts) *validations.HostFacts {
@@ -104,7 +101,8 @@ func verdictText(r validations.Result) string { return "validation " + r.ID + ":
 // validationEvents tells of checks that passed before and fail now, and the
 // other way round.
 func (w *Work) validationEvents(was string, now map[string][]validations.Result, tell func(name, severity string, r validations.Result, p unit.Props) error) error {
-	var before map[string][]struct{ ID, Status string } // it is read with each change: what nobody asks for is left out
+	var before map[string][]struct{ ID, Status string } // it is read with each change: the messages are left out
+
 	_ = json.Unmarshal([]byte(was), &before) // what is missing or cannot be read was not judged before
 	status := map[string]string{}
 	for _, results := range before {

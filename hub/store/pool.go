@@ -25,10 +25,14 @@ func newPool(db *sql.DB, connections int) *pool {
 	return &pool{DB: db, turns: semaphore.NewWeighted(int64(connections))}
 }
 
-// compiling has one more connection on which statements are compiled, while all others may be in transactions.
+// beside are connections that no transaction takes: one on which statements are compiled while all others may be in use, and
+// one that looks whether another program has changed the file.
+const beside = 2
+
+// compiling has the pool compile statements once for each of its connections.
 func (p *pool) compiling(connections int) *pool {
-	p.SetMaxOpenConns(connections + 1)
-	p.SetMaxIdleConns(connections + 1)
+	p.SetMaxOpenConns(connections + beside)
+	p.SetMaxIdleConns(connections + beside)
 	p.statements = &statements{}
 	return p
 }

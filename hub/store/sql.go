@@ -197,8 +197,8 @@ func (r *Reader) statement(text string) *sql.Stmt {
 }
 
 func (r *Reader) query(text string, args []any) (*sql.Rows, error) {
-	if s := r.statement(text); s != nil {
-		return s.QueryContext(r.ctx, args...) //nolint:sqlclosecheck // whoever asks closes them
+	if s := r.statement(text); s != nil { //nolint:sqlclosecheck // the end of the transaction closes it
+		return s.QueryContext(r.ctx, args...)
 	}
 	return r.q.QueryContext(r.ctx, text, args...)
 }
@@ -207,7 +207,7 @@ func (r *Reader) query(text string, args []any) (*sql.Rows, error) {
 type tx struct{ Reader }
 
 func (t *tx) run(text string, args []any) (sql.Result, error) {
-	if s := t.statement(text); s != nil {
+	if s := t.statement(text); s != nil { //nolint:sqlclosecheck // the end of the transaction closes it
 		return s.ExecContext(t.ctx, args...)
 	}
 	return t.q.ExecContext(t.ctx, text, args...)
