@@ -55,7 +55,7 @@ func (d *Desk) putOff(steps wire.Steps, s *snapshots.Host, now time.Time) wire.S
 // isTurn reports whether the host is asked for everything at the moment.
 func isTurn(key store.HostKey, now time.Time) bool {
 	name := fnv.New64a()
-	_, _ = name.Write([]byte(key.HostID))                                               // it never fails
+	_, _ = name.Write([]byte(key.HostID)) // it never fails
 	return (name.Sum64()>>1+uint64(now.Unix()/int64(turnLasts/time.Second)))%turns == 0
 }
 
