@@ -12,7 +12,7 @@ const (
 	// maxBehind is how far the hub may be behind before it takes no more of agents: what it has
 	// can still be answered before they give up.
 	maxBehind = 20 * time.Second
-	// maxLater is the latest moment that a refused caller is given. An agent that is sent away with a report comes
+	// maxLater is the latest moment that a refused caller is given, unless it registers. An agent that is sent away with a report comes
 	// up to a quarter later, and polls a minute after that: with more, it would be silent for three minutes, and
 	// its host be called disconnected, which is more work for a hub that has too much.
 	maxLater = 90 * time.Second
@@ -56,11 +56,11 @@ func (p *pace) end(worked bool) {
 		return
 	}
 	if p.done++; p.done == sample {
-		now := p.busy / sample
-		if p.each > 0 && now > p.each {
-			now = p.each + (now-p.each)/4
+		took := p.busy / sample
+		if p.each > 0 && took > p.each {
+			took = p.each + (took-p.each)/4
 		}
-		p.each, p.done, p.busy = now, 0, 0
+		p.each, p.done, p.busy = took, 0, 0
 	}
 }
 
