@@ -129,13 +129,14 @@ func (c *conn) ReadFrom(r io.Reader) (int64, error) {
 }
 
 // sendAll sends the header and what follows: a small range in one write, of a large
-// one the first bytes with the header and the rest segment by segment. What sendfile
-// sends begins with a page then, which saves the kernel a fourth of its time for
-// 64 KiB.
+// one the bytes up to the next page with the header and the rest segment by segment.
+// What sendfile sends begins with a page then, without which an answer of 64 or 512 KiB
+// takes 10 % more processor time. No more than that goes with the header: another page
+// is one more to copy, 3 %.
 func (c *conn) sendAll(t *transfer) error {
 	n := t.end - t.off
 	if n > smallRead {
-		n = 2*pageSize - t.off%pageSize
+		n = (pageSize - t.off%pageSize) % pageSize
 	}
 	if err := c.sendFirst(t, int(n)); err != nil {
 		return err
