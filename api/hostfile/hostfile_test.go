@@ -2,8 +2,10 @@ package hostfile_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -62,4 +64,23 @@ func TestStateFiles(t *testing.T) {
 	err = d.Read(hostfile.ReasonFile, &got)
 	g.Expect(err).To(MatchError(ContainSubstring(hostfile.ReasonFile)))
 	g.Expect(errors.Is(err, hostfile.ErrNoState)).To(BeFalse(), "a broken file is not a missing one")
+}
+
+// TestTheStepFileOfAHostWithManyDisks: hosts with 15,000 paths of disks exist, and a node may say of all that nobody
+// may touch them. A file that could not be read again is not written.
+func TestTheStepFileOfAHostWithManyDisks(t *testing.T) {
+	g := NewWithT(t)
+	d := hostfile.Dir{Root: t.TempDir()}
+	state := hostfile.StepState{BootID: "b", Kept: map[string]string{}}
+	for i := range 15000 {
+		state.Kept[fmt.Sprintf("/dev/sd%05d", i)] = "it is the same disk as /dev/sdaaaa, and the node's skip_block_devices has vendor=NETAPP"
+	}
+	g.Expect(d.Write(hostfile.StepFile, state)).To(Succeed())
+	var got hostfile.StepState
+	g.Expect(d.Read(hostfile.StepFile, &got)).To(Succeed())
+	g.Expect(got).To(Equal(state))
+
+	state.Kept["/dev/sda"] = strings.Repeat("x", 16<<20)
+	g.Expect(d.Write(hostfile.StepFile, state)).To(MatchError(ContainSubstring(hostfile.StepFile)))
+	g.Expect(d.Read(hostfile.StepFile, &got)).To(Succeed(), "the old one stays")
 }

@@ -12,8 +12,9 @@ import (
 )
 
 // maxStateFile bounds what is read from a state file: a host is not trusted to
-// keep its files small.
-const maxStateFile = 1 << 20
+// keep its files small. With 15,000 paths of disks, which there are, of which the node
+// keeps all, the step file has 2 MiB.
+const maxStateFile = 8 << 20
 
 // StepState is the content of [StepFile].
 type StepState struct {
@@ -148,11 +149,15 @@ func (d Dir) Read(abs string, v any) error {
 }
 
 // Write replaces the JSON file at the absolute host path at once: a reader sees
-// the old or the new content, never a part. The file is private to root.
+// the old or the new content, never a part. What [Dir.Read] would cut is an error. The
+// file is private to root.
 func (d Dir) Write(abs string, v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", abs, err)
+	}
+	if len(raw) >= maxStateFile {
+		return fmt.Errorf("%s would have %d bytes; it may have %d MiB", abs, len(raw), maxStateFile>>20)
 	}
 	path := d.Path(abs)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

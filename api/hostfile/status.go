@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Parts of the life of an installation, as the agent names them in its status
@@ -46,7 +47,8 @@ var (
 	stageForm  = regexp.MustCompile(`^(.*?)(?:(?:^| )(\d{1,3})%)?(?:(?:^| )\((.*)\))?$`)
 )
 
-// String renders the status in one line, without line breaks.
+// String renders the status in one line that systemd takes: it drops a text that is no
+// UTF-8, or has a zero byte, and the agent would look silent.
 func (s Status) String() string {
 	var b strings.Builder
 	b.WriteString(s.Part + ": ")
@@ -64,7 +66,13 @@ func (s Status) String() string {
 	if !s.At.IsZero() {
 		b.WriteString(" [" + s.At.UTC().Format(time.TimeOnly) + "]")
 	}
-	return strings.Join(strings.Fields(b.String()), " ")
+	line := strings.Join(strings.Fields(strings.ToValidUTF8(b.String(), "\uFFFD")), " ")
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, line)
 }
 
 // ParseStatus reads a unit's StatusText, for an agent that keeps no [StatusFile].

@@ -40,6 +40,17 @@ func TestStatusOfAnotherForm(t *testing.T) {
 	g.Expect(hostfile.Status{Part: "waiting", Text: "two\nlines"}.String()).To(Equal("waiting: two lines"))
 }
 
+// TestStatusOfHostileText: systemd drops a text that is no UTF-8, and a datagram with a zero byte. The agent would look
+// silent, and a step gives up on a silent agent. What a broken proxy answers may have both.
+func TestStatusOfHostileText(t *testing.T) {
+	for text, want := range map[string]string{
+		"polling fails: malformed \xe9tat": "waiting: polling fails: malformed \uFFFDtat",
+		"a\x00b\x1b[31mc\td\u0085e\u2028f":  "waiting: ab[31mc d e f",
+	} {
+		NewWithT(t).Expect(hostfile.Status{Part: "waiting", Percent: -1, Text: text}.String()).To(Equal(want))
+	}
+}
+
 // TestStatusWithoutAStage: a text in brackets is no stage.
 func TestStatusWithoutAStage(t *testing.T) {
 	g := NewWithT(t)

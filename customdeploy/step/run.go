@@ -5,13 +5,20 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/ironflow/ironflow/api/hostfile"
 )
 
-// maxReason bounds the report's first line, in bytes; Ironic shows it in lists.
-const maxReason = 512
+const (
+	// maxReason bounds the report's first line, in bytes; Ironic shows it in lists.
+	maxReason = 512
+	// maxDetail bounds each further line, maxDetails their number, of which the last
+	// count: IPA's plugin leaves out a line of its protocol that has more than a mebibyte,
+	// and gives 2 KiB to Ironic.
+	maxDetail, maxDetails = 1024, 50
+)
 
 // Streams are the standard streams of a step's process.
 type Streams struct {
@@ -26,8 +33,9 @@ func Run(ctx context.Context, steps Registry, name string, host hostfile.Dir, io
 	out := newProgress(io.Out)
 	report := run(ctx, steps, name, host, io, out)
 	report.Reason = oneLine(report.Reason)
+	report.Detail = slices.Clone(report.Detail[max(0, len(report.Detail)-maxDetails):])
 	for i, line := range report.Detail {
-		report.Detail[i] = strings.ToValidUTF8(line, "\uFFFD")
+		report.Detail[i] = cut(strings.ToValidUTF8(line, "\uFFFD"), maxDetail)
 	}
 	io.Log.Info("step ended", "step", name, "outcome", report.Outcome, "reason", report.Reason)
 	if err := out.Close(report); err != nil {
@@ -54,9 +62,13 @@ func run(ctx context.Context, steps Registry, name string, host hostfile.Dir, io
 
 // oneLine makes any text fit for a list: valid UTF-8, one line, bounded.
 func oneLine(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
-	if len(text) <= maxReason {
+	return cut(strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " "), maxReason)
+}
+
+// cut leaves at most size bytes of a text that is valid UTF-8.
+func cut(text string, size int) string {
+	if len(text) <= size {
 		return text
 	}
-	return strings.ToValidUTF8(text[:maxReason-len("…")], "") + "…"
+	return strings.ToValidUTF8(text[:size-len("…")], "") + "…"
 }

@@ -82,6 +82,25 @@ func TestOutcomesAndExitCodes(t *testing.T) {
 	}
 }
 
+// TestALastLineThatIsRead: IPA's plugin leaves out a line of more than a mebibyte, and the outcome with it. The
+// journal of a unit has lines of any length, and quotes take two bytes each.
+func TestALastLineThatIsRead(t *testing.T) {
+	g := NewWithT(t)
+	var detail []string
+	for range 500 {
+		detail = append(detail, "journal: "+strings.Repeat(`"`, 48<<10))
+	}
+	detail = append(detail, "journal: the newest")
+	_, out := run(t, "try", `{"args": {"must": 1}}`, func(context.Context, *step.Request) step.Report {
+		return step.Report{Outcome: step.Failed, Reason: "it failed", Detail: detail}
+	})
+	g.Expect(out.Len()).To(BeNumerically("<", 1<<20))
+	_, last := lines(g, out)
+	g.Expect(last).To(HaveKeyWithValue("reason", "it failed"))
+	g.Expect(last["detail"]).To(ContainElement("journal: the newest"))
+	g.Expect(last["detail"]).To(ContainElement(And(HavePrefix(`journal: """`), HaveSuffix("…"))))
+}
+
 func TestProgressAtMostOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)

@@ -20,6 +20,8 @@ const (
 	devDir    = "/dev/"
 	byIDDir   = "/dev/disk/by-id"
 	byPathDir = "/dev/disk/by-path"
+	// mapperPrefix begins the kernel's names of what the device mapper has made.
+	mapperPrefix = "dm-"
 	// sector is the unit of all sizes in sysfs, bytes.
 	sector = 512
 )
@@ -33,6 +35,8 @@ type found struct {
 	numbers []string
 	// labels are the names of its partitions.
 	labels []string
+	// mapped tells that the device mapper has made it of others.
+	mapped bool
 }
 
 // Reader reads one machine's disks.
@@ -83,13 +87,37 @@ func (r *Reader) look(ctx context.Context) (all []found, whole bool, err error) 
 		all = append(all, f)
 	}
 	whole = r.devices.ask(ctx, m, all)
+	shared := sharedNames(all)
 	for i := range all {
 		if paths[all[i].disk.ByPath] > 1 { // two names of one path identify neither
 			all[i].disk.ByPath = ""
 		}
+		if shared[all[i].disk.WWN] {
+			all[i].disk.ByID = ""
+		}
 		all[i].disk.ID = ID(all[i].disk)
 	}
 	return all, whole, nil
+}
+
+// sharedNames are the world-wide names that several disks have, as some of equal make
+// do. udev has one link for all of them, which names now the one and now the other, so
+// it identifies none. Paths of one disk share theirs rightly, and a multipath disk has
+// that of its paths.
+func sharedNames(all []found) map[string]bool {
+	first, shared := map[string]wire.Disk{}, map[string]bool{}
+	for _, f := range all {
+		d := f.disk
+		other, known := first[d.WWN]
+		switch {
+		case d.WWN == "", f.mapped:
+		case !known:
+			first[d.WWN] = d
+		case d.SizeBytes != other.SizeBytes, d.Serial != other.Serial && d.Serial != "" && other.Serial != "":
+			shared[d.WWN] = true
+		}
+	}
+	return shared
 }
 
 // ID is the disk's id in the protocol: the most stable name that it has.
@@ -102,7 +130,7 @@ func leftOut(m source.Machine, name string) bool {
 			return true
 		}
 	}
-	if strings.HasPrefix(name, "dm-") && !isMultipath(m, name) && !isLVM(m, name) {
+	if strings.HasPrefix(name, mapperPrefix) && !isMultipath(m, name) && !isLVM(m, name) {
 		return true
 	}
 	return m.Line(blockDir, name, "hidden") == "1" || m.Number(blockDir, name, "size") == 0
@@ -110,7 +138,7 @@ func leftOut(m source.Machine, name string) bool {
 
 // mapperUUID tells who made a device of the device mapper.
 func mapperUUID(m source.Machine, name string) string {
-	if !strings.HasPrefix(name, "dm-") {
+	if !strings.HasPrefix(name, mapperPrefix) {
 		return ""
 	}
 	return m.Line(blockDir, name, "dm/uuid")
@@ -130,7 +158,7 @@ func read(m source.Machine, name, byID string) found {
 	number := m.Line(base, "dev")
 	db := udev(m, number)
 	parts := diskuse.Partitions(m, name)
-	f := found{device: m.Link(base), numbers: diskuse.Numbers(m, name, parts)}
+	f := found{device: m.Link(base), numbers: diskuse.Numbers(m, name, parts), mapped: strings.HasPrefix(name, mapperPrefix)}
 	f.disk = wire.Disk{
 		Name: name, Path: devDir + name, SizeBytes: m.Number(base, "size") * sector, ByID: byID,
 		Model:     source.First(db["ID_MODEL"], m.Line(base, "device/model")),
@@ -199,7 +227,7 @@ const applianceSize = 100 << 30
 // the whole list.
 func (r *Reader) appliance() (wire.Disk, bool) {
 	for _, name := range r.machine.Names(blockDir) {
-		if !strings.HasPrefix(name, "dm-") || !strings.HasPrefix(r.machine.Line(blockDir, name, "dm/name"), applianceName) {
+		if !strings.HasPrefix(name, mapperPrefix) || !strings.HasPrefix(r.machine.Line(blockDir, name, "dm/name"), applianceName) {
 			continue
 		}
 		disk := wire.Disk{

@@ -175,6 +175,48 @@ func TestTwoDisksOfOnePathHaveNone(t *testing.T) {
 	}
 }
 
+// TestTwoDisksOfOneWorldWideName: some disks of equal make share it, and udev moves its link from one to the other as
+// it likes. An order that names the link must not mean the other disk by the time it comes.
+func TestTwoDisksOfOneWorldWideName(t *testing.T) {
+	const link = "/dev/disk/by-id/wwn-0x5000c500a1b2c3d4"
+	look := func(to string, a, b map[string]string) map[string]string {
+		multipath := map[string]string{"dev": "253:0\n", "size": "2048\n", "dm/uuid": "other-3600\n", "/run/udev/data/b253:0": "E:DM_WWN=0x5000c500a1b2c3d4\nE:ID_SERIAL=35000c500a1b2c3d4\n"}
+		if to == "dm-0" {
+			multipath["dm/uuid"] = "mpath-3600\n"
+		}
+		files := tree(map[string]map[string]string{"sda": a, "sdb": b, "dm-0": multipath})
+		files[link[1:]] = &fstest.MapFile{Mode: fs.ModeSymlink | 0o777, Data: []byte("../../" + to)}
+		list, err := NewReader(machineWith(files)).Read(t.Context(), nil)
+		NewWithT(t).Expect(err).NotTo(HaveOccurred())
+		ids := map[string]string{}
+		for _, disk := range list {
+			ids[disk.Name] = disk.ID
+		}
+		return ids
+	}
+	disk := func(number, serial, size string) map[string]string {
+		bus := "pci-0000:00:01.1-ata-" + number
+		return map[string]string{
+			"dev": "8:" + number + "\n", "size": size + "\n", "/dev/disk/by-path/" + bus: "",
+			"/run/udev/data/b8:" + number: "E:ID_WWN=0x5000c500a1b2c3d4\nE:ID_SERIAL_SHORT=" + serial + "\nE:ID_PATH=" + bus + "\n",
+		}
+	}
+	for name, b := range map[string]map[string]string{"by their serials": disk("16", "B", "2048"), "by their sizes": disk("16", "A", "4096")} {
+		t.Run("told apart "+name, func(t *testing.T) {
+			g := NewWithT(t)
+			a := disk("0", "A", "2048")
+			g.Expect(look("sda", a, b)).To(Equal(look("sdb", a, b)), "no id moves with the link")
+			g.Expect(look("sda", a, b)).To(HaveKeyWithValue("sda", "/dev/disk/by-path/pci-0000:00:01.1-ata-0"))
+		})
+	}
+	t.Run("two paths of one disk", func(t *testing.T) {
+		g := NewWithT(t)
+		a, b := disk("0", "A", "2048"), disk("16", "A", "2048")
+		g.Expect(look("sda", a, b)).To(HaveKeyWithValue("sda", link))
+		g.Expect(look("dm-0", a, b)).To(HaveKeyWithValue("dm-0", link), "udev calls the serial of what multipathd makes of them otherwise")
+	})
+}
+
 func TestWhoIsAskedForItsIdentification(t *testing.T) {
 	g := NewWithT(t)
 	list, err := NewReader(machineWith(tree(map[string]map[string]string{

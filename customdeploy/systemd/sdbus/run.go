@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	godbus "github.com/godbus/dbus/v5"
+	"github.com/google/uuid"
 
 	"github.com/ironflow/ironflow/customdeploy/systemd"
 )
@@ -33,13 +35,17 @@ type (
 )
 
 // Run runs a command on the host, outside of the caller's namespaces, as a
-// transient unit of the given name, and tells whether it ended with exit status
-// 0. After the limit, in whole seconds, systemd kills it.
+// transient unit, and tells whether it ended with exit status 0. After the limit, in
+// whole seconds, systemd kills it. The unit has the given name and a number of its
+// own: the command of a caller that was killed runs on under its name, which systemd
+// gives nobody else meanwhile.
 func (m *Manager) Run(ctx context.Context, unit string, argv []string, limit time.Duration) (bool, error) {
 	bound := limit + m.patience
 	ctx, done := context.WithTimeoutCause(ctx, bound, fmt.Errorf("no answer from systemd at %s for %v", m.address, bound))
 	defer done()
-	j, err := m.queue(ctx, "StartTransientUnit", unit, "replace", []property{
+	const kind = ".service"
+	own := strings.TrimSuffix(unit, kind) + "-" + uuid.NewString() + kind
+	j, err := m.queue(ctx, "StartTransientUnit", own, "replace", []property{
 		{"Description", godbus.MakeVariant("Ironflow asks the host")},
 		{"Type", godbus.MakeVariant("oneshot")},
 		{"ExecStart", godbus.MakeVariant([]command{{Path: argv[0], Args: argv}})},
