@@ -45,7 +45,7 @@ func TestStatusOfAnotherForm(t *testing.T) {
 func TestStatusOfHostileText(t *testing.T) {
 	for text, want := range map[string]string{
 		"polling fails: malformed \xe9tat": "waiting: polling fails: malformed \uFFFDtat",
-		"a\x00b\x1b[31mc\td\u0085e\u2028f":  "waiting: ab[31mc d e f",
+		"a\x00b\x1b[31mc\td\u0085e\u2028f": "waiting: ab[31mc d e f",
 	} {
 		NewWithT(t).Expect(hostfile.Status{Part: "waiting", Percent: -1, Text: text}.String()).To(Equal(want))
 	}
