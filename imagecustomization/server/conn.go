@@ -132,7 +132,7 @@ func (c *conn) ReadFrom(r io.Reader) (int64, error) {
 // one the bytes up to the next page with the header and the rest segment by segment.
 // What sendfile sends begins with a page then, without which an answer of 64 or 512 KiB
 // takes 10 % more processor time. No more than that goes with the header: another page
-// is one more to copy, 3 %.
+// is one more to copy, which takes 3 % of an answer of 64 KiB.
 func (c *conn) sendAll(t *transfer) error {
 	n := t.end - t.off
 	if n > smallRead {
