@@ -154,15 +154,8 @@ func encodeData(o *unstructured.Unstructured) {
 
 // ironicNode is the part of a file that is no Kubernetes object.
 type ironicNode struct {
-	Kind      string           `json:"kind"`
-	Fields    map[string]any   `json:"fields"`
-	Ports     map[string]bool  `json:"ports"`
-	Inventory map[string]any   `json:"inventory"`
-	BIOS      []map[string]any `json:"bios"`
-	Firmware  []map[string]any `json:"firmware"`
-	// Media is the address in the virtual CD drive, Subscriptions are the BMC's by id.
-	Media         string                    `json:"media"`
-	Subscriptions map[string]map[string]any `json:"subscriptions"`
+	Kind string `json:"kind"`
+	simulator.Seed
 }
 
 // put gives the node to Ironic; a host without one has none.
@@ -170,14 +163,7 @@ func put(sim *simulator.Server, n *ironicNode) error {
 	if n == nil {
 		return nil
 	}
-	seed := simulator.Seed{Fields: n.Fields, Ports: n.Ports, Inventory: n.Inventory, Media: n.Media, Subscriptions: n.Subscriptions}
-	if err := sim.Put(seed); err != nil {
-		return err
-	}
-	id := fmt.Sprint(n.Fields["uuid"])
-	sim.SetBIOS(id, n.BIOS)
-	sim.SetFirmware(id, n.Firmware)
-	return nil
+	return sim.Put(n.Seed)
 }
 
 // read parses a file with its placeholders replaced, given as pairs.

@@ -57,6 +57,9 @@ type ControlPlane struct {
 	AssetsDir string
 	// AuditLog is the file of the requests, empty without that option.
 	AuditLog string
+	// Store is the address of etcd's HTTP API, for objects that are to be there as another
+	// program of another time has left them.
+	Store string
 
 	authority *pki.Authority
 	config    *rest.Config
@@ -89,11 +92,11 @@ func (l *Lab) StartControlPlane(ctx context.Context, options ControlPlaneOptions
 	if err != nil {
 		return nil, err
 	}
-	etcd, err := l.startEtcd(ctx, assets)
+	etcd, plain, err := l.startEtcd(ctx, assets)
 	if err != nil {
 		return nil, err
 	}
-	c := &ControlPlane{AssetsDir: assets, authority: l.Authority, Kubeconfig: filepath.Join(l.Dir, "kubeconfig")}
+	c := &ControlPlane{AssetsDir: assets, authority: l.Authority, Kubeconfig: filepath.Join(l.Dir, "kubeconfig"), Store: plain}
 	if err := l.startAPI(ctx, c, etcd, options); err != nil {
 		return nil, err
 	}
@@ -106,19 +109,20 @@ func (l *Lab) StartControlPlane(ctx context.Context, options ControlPlaneOptions
 	return c, nil
 }
 
-// startEtcd starts the store and returns its address. It is plain HTTP on
+// startEtcd starts the store and returns its addresses, for gRPC and for HTTP. It is plain HTTP on
 // loopback and does not sync to disk: a lab's state is worth nothing after a crash.
-func (l *Lab) startEtcd(ctx context.Context, assets string) (string, error) {
+func (l *Lab) startEtcd(ctx context.Context, assets string) (client, plain string, err error) {
 	var urls [3]string
 	for i := range urls {
 		port, err := l.ports.Free()
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
 		urls[i] = "http://" + loopback(port)
 	}
 	// With gRPC and HTTP on one port, watches starve for seconds while much is read.
-	client, peer, plain := urls[0], urls[1], urls[2]
+	client, plain = urls[0], urls[2]
+	peer := urls[1]
 	p := &part{
 		name: "etcd",
 		command: guard.Command{Path: filepath.Join(assets, "etcd"), Args: []string{
@@ -133,7 +137,7 @@ func (l *Lab) startEtcd(ctx context.Context, assets string) (string, error) {
 		grace:    apiGrace,
 		next:     "see the log; a full disk is the usual reason",
 	}
-	return client, l.run(ctx, p, time.Second)
+	return client, plain, l.run(ctx, p, time.Second)
 }
 
 // startAPI starts kube-apiserver and fills in the access to it.

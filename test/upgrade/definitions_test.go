@@ -79,7 +79,9 @@ func TestAFieldThatGoesIsSeen(t *testing.T) {
 			present, err := config.CRDs()
 			g.Expect(err).NotTo(HaveOccurred())
 			was := schemasOf(present).names
-			at := slices.IndexFunc(present, func(crd *apiextensionsv1.CustomResourceDefinition) bool { return crd.Name == "baremetalhosts.metal3.io" })
+			at := slices.IndexFunc(present, func(crd *apiextensionsv1.CustomResourceDefinition) bool {
+				return crd.Name == "baremetalhosts.metal3.io"
+			})
 			tc.change(present[at])
 			g.Expect(promise.Broken(was, schemasOf(present).names)).To(ContainElement(tc.want))
 		})

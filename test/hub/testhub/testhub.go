@@ -81,7 +81,14 @@ type Hub struct {
 	Dir string
 
 	server *httptest.Server
+	client *http.Client // of a hub that runs elsewhere
 	stop   func()
+}
+
+// At is a hub that runs elsewhere, such as the program as a process: it can be called, and
+// nothing else.
+func At(url string, client *http.Client, userToken string) *Hub {
+	return &Hub{URL: url, UserToken: userToken, client: client, stop: func() {}}
 }
 
 // Start starts a hub and ends it with the test.
@@ -183,7 +190,12 @@ func tell(t testing.TB, records store.Store) {
 func (h *Hub) Stop() { h.stop() }
 
 // Client returns a client that trusts the hub.
-func (h *Hub) Client() *http.Client { return h.server.Client() }
+func (h *Hub) Client() *http.Client {
+	if h.client != nil {
+		return h.client
+	}
+	return h.server.Client()
+}
 
 // InfraEnv makes an infra-env whose hosts are installed each alone and start
 // approved, and returns its id and the agents' token (empty without authentication).
@@ -200,6 +212,9 @@ func (h *Hub) InfraEnv(t testing.TB, name string) (id, token string) {
 // Timeline returns the messages of all events, one a line, for failed tests.
 func (h *Hub) Timeline(t testing.TB) string {
 	t.Helper()
+	if h.Hub == nil {
+		return "the hub runs elsewhere"
+	}
 	events, _, err := h.Events(context.WithoutCancel(t.Context()), store.EventFilter{})
 	must(t, err)
 	var b strings.Builder

@@ -76,6 +76,23 @@ var internalFields = map[string]func(*node, any) bool{
 	"deploy_step":            objectField(func(n *node) *map[string]any { return &n.deployStep }),
 	"clean_step":             objectField(func(n *node) *map[string]any { return &n.cleanStep }),
 	"service_step":           objectField(func(n *node) *map[string]any { return &n.serviceStep }),
+	"raid_config":            objectField(func(n *node) *map[string]any { return &n.raidConfig }),
+	"target_raid_config":     objectField(func(n *node) *map[string]any { return &n.targetRAID }),
+	"created_at":             moment(func(n *node) *time.Time { return &n.created }),
+	"provision_updated_at":   moment(func(n *node) *time.Time { return &n.provUpdated }),
+	"inspection_finished_at": moment(func(n *node) *time.Time { return &n.inspected }),
+}
+
+// moment is a time as the API shows it.
+func moment(at func(*node) *time.Time) func(*node, any) bool {
+	return func(n *node, v any) bool {
+		text, ok := v.(string)
+		t, err := time.Parse(time.RFC3339, text)
+		if ok && err == nil {
+			*at(n) = t
+		}
+		return ok && err == nil
+	}
 }
 
 func text(at func(*node) *string) func(*node, any) bool {

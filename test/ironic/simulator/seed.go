@@ -10,15 +10,70 @@ import (
 type Seed struct {
 	// Fields are the node's fields as Ironic stores them, by the names of the API;
 	// uuid, driver and provision_state are required.
-	Fields map[string]any
+	Fields map[string]any `json:"fields"`
 	// Ports are the MAC addresses of its ports; true for those that it boots from.
-	Ports map[string]bool
+	Ports map[string]bool `json:"ports,omitempty"`
 	// Inventory is the result of its inspection, as the API shows it; nil for none.
-	Inventory map[string]any
+	Inventory map[string]any `json:"inventory,omitempty"`
 	// Media is the address of the image in its virtual CD drive; empty for none.
-	Media string
+	Media string `json:"media,omitempty"`
 	// Subscriptions are those of its BMC, by id.
-	Subscriptions map[string]map[string]any
+	Subscriptions map[string]map[string]any `json:"subscriptions,omitempty"`
+	// BIOS and Firmware are what its machine reports, as for SetBIOS and SetFirmware.
+	BIOS     []map[string]any `json:"bios,omitempty"`
+	Firmware []map[string]any `json:"firmware,omitempty"`
+}
+
+// Seed is a node as it is, for [Server.Put] to make it again elsewhere; ok is false where
+// there is none of that id or name.
+func (s *Server) Seed(ident string) (seed Seed, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.find(ident)
+	if n == nil {
+		return Seed{}, false
+	}
+	seed = Seed{Fields: map[string]any{"uuid": n.uuid}, Ports: map[string]bool{}, Inventory: n.inventory, Media: n.media.source, Subscriptions: n.subs, BIOS: n.bios, Firmware: n.firmware}
+	for name := range fields {
+		if !stored(name) {
+			continue
+		}
+		if value := fields[name](n); !empty(value) {
+			seed.Fields[name] = clone(value)
+		}
+	}
+	if n.automatedClean == nil {
+		delete(seed.Fields, "automated_clean")
+	} else {
+		seed.Fields["automated_clean"] = *n.automatedClean
+	}
+	for _, p := range s.portsOf(n.uuid) {
+		seed.Ports[p.address] = p.pxe
+	}
+	return seed, true
+}
+
+// stored reports whether a field is one that Put takes.
+func stored(name string) bool {
+	_, written := settable[name]
+	_, internal := internalFields[name]
+	_, standard := interfaceFields[name]
+	return written || internal || standard
+}
+
+// empty reports a value that a new node has as well.
+func empty(value any) bool {
+	switch value := value.(type) {
+	case nil:
+		return true
+	case string:
+		return value == ""
+	case bool:
+		return !value
+	case map[string]any:
+		return len(value) == 0
+	}
+	return false
 }
 
 // Put adds a node as it is. Nothing works on it: one in a busy state stays there
@@ -26,7 +81,7 @@ type Seed struct {
 func (s *Server) Put(seed Seed) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := &node{interfaces: map[string]string{}, created: time.Now(), provUpdated: time.Now(), inventory: seed.Inventory, subs: seed.Subscriptions}
+	n := &node{interfaces: map[string]string{}, created: time.Now(), provUpdated: time.Now(), inventory: seed.Inventory, subs: seed.Subscriptions, bios: seed.BIOS, firmware: seed.Firmware}
 	maps.Copy(n.interfaces, interfaceFields)
 	n.deployInterface = s.opts.DeployInterface
 	n.interfaces["deploy_interface"] = n.deployInterface
