@@ -121,6 +121,32 @@ func TestInstalled(t *testing.T) {
 	}
 }
 
+// TestRolledBack: `helm rollback` makes everything what it was before the upgrade, but for definitions, which objects may use already.
+func TestRolledBack(t *testing.T) {
+	c := newCluster(t)
+	c.upgrade("loadbalancer")
+	image := func() string {
+		deployment := &appsv1.Deployment{}
+		c.Expect(c.admin.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: release}, deployment)).To(Succeed())
+		return deployment.Spec.Template.Spec.Containers[0].Image
+	}
+	before := image()
+	c.helm(append([]string{"upgrade", release, ".", "--set", "image.tag=v0.2.0,networkPolicy.enabled=false"}, values("loadbalancer")...)...)
+	c.Expect(image()).To(HaveSuffix(":v0.2.0"))
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	c.Expect(c.admin.Get(t.Context(), client.ObjectKey{Name: "baremetalhosts.metal3.io"}, crd)).To(Succeed())
+	crd.Annotations = map[string]string{"of": "the newer release"}
+	c.Expect(c.admin.Update(t.Context(), crd)).To(Succeed())
+
+	c.helm("rollback", release)
+	c.Expect(image()).To(Equal(before))
+	for name, want := range rendered(t, values("loadbalancer")...) {
+		c.Expect(c.admin.Get(t.Context(), client.ObjectKeyFromObject(want), want)).To(Succeed(), name)
+	}
+	c.Expect(c.admin.Get(t.Context(), client.ObjectKeyFromObject(crd), crd)).To(Succeed())
+	c.Expect(crd.Annotations).To(HaveKeyWithValue("of", "the newer release"))
+}
+
 // TestHelmTakesOverFromKubectl: what `kubectl apply -k config/default` made becomes the release's, with its volumes.
 func TestHelmTakesOverFromKubectl(t *testing.T) {
 	c := newCluster(t)

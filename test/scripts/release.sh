@@ -9,6 +9,8 @@ out=${2:?usage: release.sh HELM FOLDER}
 cd "$(dirname "$0")/../.."
 version=${VERSION:?} arches=${ARCHES:-amd64 arm64} image=${IMAGE:-ghcr.io/ironflow/ironflow} engine=${ENGINE:-buildah}
 [[ $version =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]] || { echo "ironflow: VERSION=$version is no semantic version such as v0.1.0 or v0.1.0-rc.1" >&2; exit 1; }
+recorded=test/upgrade/testdata/$(cut -d. -f1,2 <<< "${version#v}")
+[ -d "$recorded" ] || { echo "ironflow: $recorded is not there: what this release promises is recorded first, see docs/development.md, 'Releases'" >&2; exit 1; }
 rm -rf "$out"
 mkdir -p "$out"
 out=$(realpath "$out")

@@ -12,8 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
 	_ "modernc.org/sqlite" // as the hub opens it
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/ironflow/ironflow/config"
@@ -28,7 +30,10 @@ import (
 	"github.com/ironflow/ironflow/test/postgres"
 )
 
-func TestMain(m *testing.M) { postgres.Main(m) }
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	postgres.Main(m)
+}
 
 const (
 	// userToken is that of the one user of each hub.

@@ -46,7 +46,6 @@ type ironicNode struct {
 // record writes a file for each host: its objects as the API server has them, and its node.
 func (w *world) record(dir string) {
 	w.t.Helper()
-	w.Expect(os.RemoveAll(dir)).To(Succeed())
 	w.Expect(os.MkdirAll(dir, 0o755)).To(Succeed())
 	documents := map[string][][]byte{}
 	var hosts []string

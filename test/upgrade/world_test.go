@@ -15,12 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/test/ironic/simulator"
@@ -64,7 +62,6 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	ctrl.SetLogger(logr.Discard())
 	w := &world{WithT: NewWithT(t), t: t, path: needs.Ironflow(t), lab: labtest.New(t), refused: map[string]bool{}, held: map[string]string{}, failing: map[string]string{}}
 	w.sim = simulator.New(simulator.Options{Username: "ironic", Password: "not-a-secret", Behave: w.behave, BIOS: bios(), Firmware: firmware()})
 	t.Cleanup(w.sim.Close)

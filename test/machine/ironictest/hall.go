@@ -21,7 +21,7 @@ import (
 const liveISO = "http://127.0.0.1:1/live.iso"
 
 // Hall is a real Ironic with machines behind emulated and simulated BMCs. A
-// machine runs an agent of the real protocol while it is on with a medium inserted.
+// machine runs an agent of the real protocol while it is on with a medium inserted, or told to boot over the network.
 type Hall struct {
 	Lab    *lab.Lab
 	Ironic *lab.Ironic

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"log/slog"
+	"slices"
 	"sync"
 
 	"github.com/ironflow/ironflow/test/lab/emulator"
@@ -23,6 +24,7 @@ type Machine struct {
 	mu      sync.Mutex
 	cancel  context.CancelFunc // nil while nothing runs on it
 	changes int
+	boots   []emulator.BootDevice
 }
 
 // board is a machine's BMC: the emulator or the simulator.
@@ -57,10 +59,22 @@ func (m *Machine) Take(c emulator.SystemChange) error {
 	m.changes++
 	m.mu.Unlock()
 	m.end()
-	if c.PowerState == emulator.PowerOn && c.BootDevice == emulator.BootCd && len(c.Media) > 0 {
+	// What a machine reads over the network is not played: its ramdisk runs as if it were there.
+	medium, network := c.BootDevice == emulator.BootCd && len(c.Media) > 0, c.BootDevice == emulator.BootPxe
+	if c.PowerState == emulator.PowerOn && (medium || network) {
+		m.mu.Lock()
+		m.boots = append(m.boots, c.BootDevice)
+		m.mu.Unlock()
 		m.boot()
 	}
 	return nil
+}
+
+// Boots are the devices that it has booted a ramdisk from, in order.
+func (m *Machine) Boots() []emulator.BootDevice {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.boots)
 }
 
 // PowerChanges counts how often the BMC was told to switch the machine.
