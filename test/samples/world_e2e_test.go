@@ -58,11 +58,12 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	g := NewWithT(t)
 	w := &world{files: serve(t), disks: &disks{erased: map[string]int{}}}
+	network := t.TempDir() // what Ironic keeps for machines that boot over the network
 	w.World = whole.New(t, whole.Options{Patience: patience, Glance: glance, Hall: ironictest.HallOptions{
 		Redfish: &lab.RedfishOptions{Delays: simulator.Delays{Task: 2 * time.Second, POST: time.Second}},
 		// Network boot is not the lab's default.
 		Ironic: lab.IronicOptions{Overrides: map[string]map[string]string{
-			"DEFAULT": {"enabled_boot_interfaces": "redfish-virtual-media,redfish-https,ipxe"}, "pxe": {"tftp_root": t.TempDir()},
+			"DEFAULT": {"enabled_boot_interfaces": "redfish-virtual-media,redfish-https,ipxe"}, "pxe": {"tftp_root": network, "tftp_master_path": filepath.Join(network, "master")},
 		}},
 		WriteImage: w.disks.write, Managers: []ipa.Manager{w.disks},
 	}})
@@ -98,8 +99,8 @@ func serve(t *testing.T) *files {
 	return f
 }
 
-// content is the same at each address: what is installed does not matter here.
-var content = append([]byte("QFI\xfb\x00\x00\x00\x03"), make([]byte, 1<<20)...)
+// content is the same at each address: what a machine boots and is installed with does not matter here.
+var content = make([]byte, 1<<20)
 
 // ServeHTTP implements http.Handler.
 func (f *files) ServeHTTP(answer http.ResponseWriter, r *http.Request) {

@@ -5,11 +5,11 @@ import (
 	"crypto/x509"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -238,22 +238,20 @@ func (h *hub) rows(db *sql.DB) map[string]int {
 	h.t.Helper()
 	names, err := db.QueryContext(h.t.Context(), `SELECT name FROM sqlite_master WHERE type = 'table'`)
 	h.Expect(err).NotTo(HaveOccurred())
-	defer names.Close()
-	var tables []string
+	all := map[string]int{}
 	for names.Next() {
 		var name string
 		h.Expect(names.Scan(&name)).To(Succeed())
-		tables = append(tables, name)
+		all[name] = 0
 	}
-	h.Expect(names.Err()).NotTo(HaveOccurred())
-	all := map[string]int{}
-	for _, name := range tables {
+	h.Expect(errors.Join(names.Err(), names.Close())).To(Succeed())
+	for name := range all {
 		var n int
-		h.Expect(db.QueryRowContext(h.t.Context(), `SELECT COUNT(*) FROM "`+strings.ReplaceAll(name, `"`, "")+`"`).Scan(&n)).To(Succeed()) //nolint:gosec // a name of the database itself
+		h.Expect(db.QueryRowContext(h.t.Context(), `SELECT COUNT(*) FROM "`+name+`"`).Scan(&n)).To(Succeed())
 		all[name] = n
 	}
 	var version int
 	h.Expect(db.QueryRowContext(h.t.Context(), `SELECT MAX(version) FROM schema_version`).Scan(&version)).To(Succeed())
-	all["version"] = version
+	all["the tables' version"] = version
 	return all
 }

@@ -58,9 +58,11 @@ func withNothing(h *metal3.BareMetalHost) { h.Spec.Image = nil }
 func withLiveISO(h *metal3.BareMetalHost) {
 	h.Spec.Image = &metal3.Image{URL: "http://192.0.2.250/images/live.iso", DiskFormat: new("live-iso")}
 }
+
 func withCoreOS(h *metal3.BareMetalHost) {
 	h.Spec.CustomDeploy = &metal3.CustomDeploy{Method: names.InstallCoreOS}
 }
+
 func withVolumes(h *metal3.BareMetalHost) {
 	h.Spec.RAID = &metal3.RAIDConfig{HardwareRAIDVolumes: []metal3.HardwareRAIDVolume{{Level: "1", Name: "root"}}}
 }

@@ -12,6 +12,7 @@ import (
 	"hash"
 	"io"
 	"net/http"
+	"path"
 	"strings"
 )
 
@@ -134,27 +135,23 @@ func (i Image) hashOf() (sum hash.Hash, want string, err error) {
 // Fetch reads the image as the real agent does, compares its checksum and
 // returns its size in bytes.
 func (i Image) Fetch(ctx context.Context, client *http.Client) (int64, error) {
+	if err := i.resolve(ctx, client); err != nil {
+		return 0, err
+	}
 	sum, want, err := i.hashOf()
 	if err != nil {
 		return 0, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, i.URLs[0], http.NoBody)
+	body, err := get(ctx, client, i.URLs[0])
 	if err != nil {
 		return 0, err
 	}
-	answer, err := client.Do(request)
-	if err != nil {
-		return 0, err
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return 0, fmt.Errorf("the image server answers %s", answer.Status)
-	}
+	defer body.Close()
 	writer := io.Discard
 	if sum != nil {
 		writer = sum
 	}
-	size, err := io.Copy(writer, answer.Body)
+	size, err := io.Copy(writer, body)
 	if err != nil || sum == nil {
 		return size, err
 	}
@@ -162,4 +159,60 @@ func (i Image) Fetch(ctx context.Context, client *http.Client) (int64, error) {
 		return 0, fmt.Errorf("it failed checksum verification: expected %s, got %s", want, have)
 	}
 	return size, nil
+}
+
+// get reads an address.
+func get(ctx context.Context, client *http.Client, address string) (io.ReadCloser, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	if answer.StatusCode != http.StatusOK {
+		answer.Body.Close()
+		return nil, fmt.Errorf("the image server answers %s", answer.Status)
+	}
+	return answer.Body, nil
+}
+
+// resolve reads checksums that are given by the address of a file with them, as the real agent does.
+func (i *Image) resolve(ctx context.Context, client *http.Client) error {
+	for _, sum := range []*string{&i.Checksum, &i.HashValue} {
+		if !strings.HasPrefix(*sum, "http://") && !strings.HasPrefix(*sum, "https://") {
+			continue
+		}
+		body, err := get(ctx, client, *sum)
+		if err != nil {
+			return err
+		}
+		raw, err := io.ReadAll(body)
+		body.Close()
+		if err != nil {
+			return err
+		}
+		if *sum, err = checksumOf(string(raw), path.Base(i.URLs[0])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checksumOf finds the checksum of a file in a list of them: one alone, in the form of sha256sum, or in that of BSD.
+func checksumOf(list, file string) (string, error) {
+	lines := strings.FieldsFunc(list, func(r rune) bool { return r == '\n' || r == '\r' })
+	for _, line := range lines {
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 1 && len(lines) == 1:
+			return words[0], nil
+		case len(words) == 2 && strings.TrimPrefix(words[1], "*") == file:
+			return words[0], nil
+		case len(words) == 4 && words[1] == "("+file+")" && words[2] == "=":
+			return words[3], nil
+		}
+	}
+	return "", fmt.Errorf("the checksum file does not contain name %s", file)
 }

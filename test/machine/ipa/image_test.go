@@ -19,10 +19,23 @@ import (
 // direct does, with its right checksum and with wrong ones.
 func TestImageIsComparedBeforeItCounts(t *testing.T) {
 	content := bytes.Repeat([]byte("image"), 1<<10)
-	files := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content) }))
-	t.Cleanup(files.Close)
 	sum := sha256.Sum256(content)
 	right, wrong := hex.EncodeToString(sum[:]), hex.EncodeToString(make([]byte, sha256.Size))
+	lists := map[string]string{
+		"/alone": right + "\n", "/gnu": wrong + "  other.raw\n" + right + "  os.raw\n", "/binary": right + " *os.raw\n",
+		"/bsd": "SHA256 (other.raw) = " + wrong + "\nSHA256 (os.raw) = " + right + "\n", "/others": right + "  other.raw\n" + right + "  more.raw\n",
+	}
+	files := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if list, is := lists[r.URL.Path]; is {
+			_, _ = w.Write([]byte(list))
+			return
+		}
+		_, _ = w.Write(content)
+	}))
+	t.Cleanup(files.Close)
+	at := func(path string) map[string]any {
+		return map[string]any{"os_hash_algo": "sha256", "os_hash_value": files.URL + path}
+	}
 	for _, c := range []struct {
 		name string
 		info map[string]any
@@ -33,11 +46,16 @@ func TestImageIsComparedBeforeItCounts(t *testing.T) {
 		{"another hash", map[string]any{"os_hash_algo": "sha256", "os_hash_value": wrong}, "checksum verification: expected " + wrong},
 		{"another checksum", map[string]any{"checksum": wrong}, "checksum verification"},
 		{"unknown algorithm", map[string]any{"os_hash_algo": "crc", "os_hash_value": right}, `"crc" is not known`},
+		{"a file with the hash alone", at("/alone"), ""},
+		{"a list of sha256sum", at("/gnu"), ""},
+		{"the same of binary files", at("/binary"), ""},
+		{"a list in the form of BSD", at("/bsd"), ""},
+		{"a list without the image", at("/others"), "does not contain name os.raw"},
 		{"no id", map[string]any{"id": ""}, "missing 'id'"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := NewWithT(t)
-			info := map[string]any{"id": "os.raw", "urls": []string{files.URL}, "disk_format": "raw"}
+			info := map[string]any{"id": "os.raw", "urls": []string{files.URL + "/os.raw"}, "disk_format": "raw"}
 			maps.Copy(info, c.info)
 			raw, err := json.Marshal(info)
 			g.Expect(err).NotTo(HaveOccurred())
