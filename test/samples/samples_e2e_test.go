@@ -33,7 +33,10 @@ var samples = []sample{
 	{folder: "virtual-media", address: "redfish-virtualmedia://192.0.2.110/redfish/v1/Systems/1", mac: "52:54:00:00:00:10", boots: emulator.BootCd},
 	// No BMC that speaks IPMI is at hand: the sample says that redfish:// boots over the network as well.
 	{folder: "network-boot", address: "ipmi://192.0.2.111", mac: "52:54:00:00:00:11", scheme: "redfish", boots: emulator.BootPxe, wished: overTheNetwork},
-	{folder: "raid", address: "redfish-virtualmedia://192.0.2.112/redfish/v1/Systems/1", mac: "52:54:00:00:00:12", boots: emulator.BootCd, system: simulator.System{Storage: fiveDrives()}, wished: volumes},
+	{
+		folder: "raid", address: "redfish-virtualmedia://192.0.2.112/redfish/v1/Systems/1", mac: "52:54:00:00:00:12", boots: emulator.BootCd,
+		system: simulator.System{Storage: fiveDrives()}, wished: volumes,
+	},
 	{folder: "bios-settings", address: "redfish-virtualmedia://192.0.2.113/redfish/v1/Systems/1", mac: "52:54:00:00:00:13", boots: emulator.BootCd, wished: settings},
 	{folder: "firmware", address: "redfish-virtualmedia://192.0.2.114/redfish/v1/Systems/1", mac: "52:54:00:00:00:14", boots: emulator.BootCd, wished: firmware},
 }

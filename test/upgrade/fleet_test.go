@@ -52,12 +52,19 @@ func toRecord(t *testing.T, what string) string {
 // asks are the requests that a situation itself asks of Ironic, by the host's name; all others ask for none. An operation that has failed is
 // tried again, a deployment that has failed is torn down before, and what was turned away is asked for again.
 var asks = map[string]*regexp.Regexp{
-	"registration-error": regexp.MustCompile(`^PUT /v1/nodes/[^/ ]+/states/provision \{"target":"manage"\}`),
-	"inspection-error":   regexp.MustCompile(`^PUT /v1/nodes/[^/ ]+/states/provision \{"target":"inspect"\}`),
-	"preparation-error":  regexp.MustCompile(`^(PUT /v1/nodes/[^/ ]+/states/provision \{"(clean_steps":.*"target":"clean"|target":"(clean|manage)")|PATCH /v1/nodes/[^/ ]+ \[\{"op":"add","path":"/extra/ironflow_order"|DELETE /v1/nodes/[^/ ]+/maintenance )`),
-	"provisioning-error": regexp.MustCompile(`^(PUT /v1/nodes/[^/ ]+/states/provision \{.*"target":"(deleted|active)"|PATCH /v1/nodes/[^/ ]+ \[\{"op":"(add|remove)","path":"/(instance_|extra/))`),
-	"power-error":        regexp.MustCompile(`^PUT /v1/nodes/[^/ ]+/states/power \{"target":"(soft )?power off"`),
-	"deleting":           regexp.MustCompile(`^DELETE /v1/nodes/[^/ ]+ $`),
+	"registration-error": ask(`PUT NODE/states/provision \{"target":"manage"\}`),
+	"inspection-error":   ask(`PUT NODE/states/provision \{"target":"inspect"\}`),
+	"preparation-error": ask(
+		`PUT NODE/states/provision \{.*"target":"(clean|manage)"`, `PATCH NODE \[\{"op":"add","path":"/extra/ironflow_order"`, `DELETE NODE/maintenance `,
+	),
+	"provisioning-error": ask(`PUT NODE/states/provision \{.*"target":"(deleted|active)"`, `PATCH NODE \[\{"op":"(add|remove)","path":"/(instance_|extra/)`),
+	"power-error":        ask(`PUT NODE/states/power \{"target":"(soft )?power off"`),
+	"deleting":           ask(`DELETE NODE $`),
+}
+
+// ask matches requests by their beginnings, with NODE for the path of a node.
+func ask(beginnings ...string) *regexp.Regexp {
+	return regexp.MustCompile("^(" + strings.ReplaceAll(strings.Join(beginnings, "|"), "NODE", "/v1/nodes/[^/ ]+") + ")")
 }
 
 // TestHostsInEveryStateAreLeftAsTheyAre starts the program on what a release left: its definitions, which are brought up to date, its
@@ -123,10 +130,9 @@ func (w *world) owners(hosts []string) func(call string) string {
 // workEnds has Ironic end what it was at when the release stopped: each host goes on to where it was going.
 func (w *world) workEnds() {
 	w.t.Helper()
-	now := time.Now().UTC().Format(time.RFC3339Nano)
-	for name, tc := range map[string]struct {
-		state string
-		until metal3.ProvisioningState
+	ends := map[string]struct {
+		node string
+		host metal3.ProvisioningState
 	}{
 		"inspecting":     {"manageable", metal3.StateAvailable},
 		"preparing":      {"manageable", metal3.StateAvailable},
@@ -134,18 +140,20 @@ func (w *world) workEnds() {
 		"installing":     {"active", metal3.StateProvisioned},
 		"servicing":      {"active", metal3.StateProvisioned},
 		"deprovisioning": {"available", metal3.StateAvailable},
-	} {
+	}
+	now := time.Now().UTC().Format(time.RFC3339Nano)
+	for name, end := range ends {
 		w.Expect(w.sim.Edit(namespace+"~"+name, map[string]any{
-			"provision_state": tc.state, "target_provision_state": nil, "deploy_step": nil, "clean_step": nil, "service_step": nil, "inspection_finished_at": now,
+			"provision_state": end.node, "target_provision_state": nil, "deploy_step": nil, "clean_step": nil, "service_step": nil, "inspection_finished_at": now,
 		})).To(BeTrue(), name)
-		w.until(name, string(tc.until), func(h *metal3.BareMetalHost, _ simulator.Node) bool {
-			return h.Status.Provisioning.State == tc.until && h.Status.OperationalStatus == metal3.OperationalStatusOK
-		})
 	}
 	w.edit("available", withImage)
-	w.until("available", "provisioned", func(h *metal3.BareMetalHost, _ simulator.Node) bool {
-		return h.Status.Provisioning.State == metal3.StateProvisioned
-	})
+	ends["available"] = ends["provisioning"]
+	for name, end := range ends {
+		w.until(name, string(end.host), func(h *metal3.BareMetalHost, _ simulator.Node) bool {
+			return h.Status.Provisioning.State == end.host && h.Status.OperationalStatus == metal3.OperationalStatusOK
+		})
+	}
 }
 
 // TestEveryStateHasASituation fails when a state is added without a host in it. Two are of baremetal-operator alone: test/handover has those.

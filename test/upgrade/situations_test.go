@@ -95,6 +95,17 @@ func provisioned(with func(*metal3.BareMetalHost)) step {
 	return step{do: edited(with), until: metal3.StateProvisioned}
 }
 
+// onReboot lets settings be changed at the next reboot.
+var onReboot = &metal3.HostUpdatePolicy{Spec: metal3.HostUpdatePolicySpec{FirmwareSettings: metal3.HostUpdatePolicyOnReboot}}
+
+var rebooted = annotated(names.Reboot, `{"mode":"hard"}`)
+
+func switchedOff(h *metal3.BareMetalHost) { h.Spec.Online = false }
+
+func isDetached(h *metal3.BareMetalHost, n simulator.Node) bool {
+	return h.Status.OperationalStatus == metal3.OperationalStatusDetached && n.UUID == ""
+}
+
 // situations are hosts in every state, at work, at rest, with an error and kept off.
 func situations() []situation {
 	const lost = "the machine does not answer"
@@ -107,28 +118,26 @@ func situations() []situation {
 		{name: "preparing", state: metal3.StatePreparing, spec: withVolumes, hold: "clean clean wait", reached: waits("clean wait")},
 		{name: "preparation-error", state: metal3.StatePreparing, spec: withVolumes, fail: "clean: " + lost, reached: failed(metal3.PreparationError)},
 		{name: "available", state: metal3.StateAvailable},
-		{name: "available-off", state: metal3.StateAvailable, available: []step{{do: edited(func(h *metal3.BareMetalHost) { h.Spec.Online = false })}}, reached: isOff},
-		{name: "power-error", state: metal3.StateAvailable, available: []step{{fail: "power: " + lost, do: edited(func(h *metal3.BareMetalHost) { h.Spec.Online = false })}}, reached: failed(metal3.PowerManagementError)},
+		{name: "available-off", state: metal3.StateAvailable, available: []step{{do: edited(switchedOff)}}, reached: isOff},
+		{name: "power-error", state: metal3.StateAvailable, available: []step{{fail: "power: " + lost, do: edited(switchedOff)}}, reached: failed(metal3.PowerManagementError)},
 		{name: "provisioning", state: metal3.StateProvisioning, available: []step{{hold: "deploy wait call-back", do: edited(withImage)}}, reached: waits("wait call-back")},
 		{name: "installing", state: metal3.StateProvisioning, available: []step{{hold: "deploy wait call-back", do: edited(withCoreOS)}}, reached: waits("wait call-back")},
 		{name: "provisioning-error", state: metal3.StateProvisioning, available: []step{{fail: "deploy: " + lost, do: edited(withImage)}}, reached: failed(metal3.ProvisioningError)},
 		{name: "provisioned", state: metal3.StateProvisioned, available: []step{provisioned(withImage)}},
 		{name: "installed", state: metal3.StateProvisioned, available: []step{provisioned(withCoreOS)}},
 		{name: "live-iso", state: metal3.StateProvisioned, available: []step{provisioned(withLiveISO)}},
-		{name: "servicing", state: metal3.StateProvisioned, spec: ofDell, more: []client.Object{&metal3.HostUpdatePolicy{Spec: metal3.HostUpdatePolicySpec{FirmwareSettings: metal3.HostUpdatePolicyOnReboot}}}, available: []step{
+		{name: "servicing", state: metal3.StateProvisioned, spec: ofDell, more: []client.Object{onReboot}, available: []step{
 			provisioned(withImage), {hold: "service service wait", do: func(w *world, name string) {
 				w.want(name, "ProcTurboMode", "Disabled")
-				w.edit(name, annotated(names.Reboot, `{"mode":"hard"}`))
+				w.edit(name, rebooted)
 			}},
 		}, reached: waits("service wait")},
-		{name: "rebooting", state: metal3.StateProvisioned, available: []step{provisioned(withImage), {hold: "power", do: edited(annotated(names.Reboot, `{"mode":"hard"}`))}}, reached: isSwitched},
+		{name: "rebooting", state: metal3.StateProvisioned, available: []step{provisioned(withImage), {hold: "power", do: edited(rebooted)}}, reached: isSwitched},
 		{name: "externally-provisioned", state: metal3.StateExternallyProvisioned, spec: func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = true }},
 		{name: "deprovisioning", state: metal3.StateDeprovisioning, available: []step{provisioned(withImage), {hold: "undeploy clean wait", do: edited(withNothing)}}, reached: waits("clean wait")},
 		{name: "paused", state: metal3.StateProvisioned, available: []step{provisioned(withImage), {do: edited(annotated(names.Paused, ""))}}},
 		{name: "held", state: metal3.StateProvisioned, available: []step{provisioned(withImage), {do: edited(annotated(names.Hold, ""))}}},
-		{name: "detached", state: metal3.StateProvisioned, available: []step{provisioned(withImage), {do: edited(annotated(names.Detached, ""))}}, reached: func(h *metal3.BareMetalHost, n simulator.Node) bool {
-			return h.Status.OperationalStatus == metal3.OperationalStatusDetached && n.UUID == ""
-		}},
+		{name: "detached", state: metal3.StateProvisioned, available: []step{provisioned(withImage), {do: edited(annotated(names.Detached, ""))}}, reached: isDetached},
 		{name: "powering-off", state: metal3.StatePoweringOffBeforeDelete, available: []step{{hold: "power", do: deleted}}, reached: isSwitched},
 		{name: "deleting", state: metal3.StateDeleting, available: []step{{do: func(w *world, name string) {
 			w.refuse(w.node(name).UUID)
