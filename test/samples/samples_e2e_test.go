@@ -4,6 +4,7 @@ package samples_test
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -46,15 +47,17 @@ var samples = []sample{
 func TestSamplesOnTheRealIronic(t *testing.T) {
 	w := newWorld(t)
 	image := w.imageOf(t, samples[0])
+	var driven atomic.Int32
 	t.Run("samples", func(t *testing.T) {
 		for _, s := range samples {
 			t.Run(s.folder, func(t *testing.T) {
 				t.Parallel()
+				driven.Add(1)
 				w.drive(t, s, image)
 			})
 		}
 	})
-	NewWithT(t).Expect(w.disks.written()).To(Equal(len(samples)), "each machine got its image once, with the checksum that the sample names")
+	NewWithT(t).Expect(w.disks.written()).To(BeEquivalentTo(driven.Load()), "each machine got its image once, with the checksum that the sample names")
 }
 
 // drive takes a machine from the sample to installed, and back.
@@ -130,7 +133,7 @@ func settings(m *machine) {
 	g.Expect(shown).To(want)
 }
 
-// firmware is that of the sample: the simulated BMC takes component and version off the name of the file.
+// firmware is that of the sample. The simulated BMC reads no file: it takes component and version off the file's name.
 func firmware(m *machine) {
 	g := NewWithT(m.t)
 	list, _, err := unstructured.NestedSlice(m.get("HostFirmwareComponents").Object, "status", "components")
@@ -139,5 +142,4 @@ func firmware(m *machine) {
 		And(HaveKeyWithValue("component", "bmc"), HaveKeyWithValue("currentVersion", "2.10")),
 		And(HaveKeyWithValue("component", "bios"), HaveKeyWithValue("currentVersion", "1.7")),
 	))
-	g.Expect(m.world.files.read()).To(ContainElements("/bmc-2.10.bin", "/bios-1.7.bin"))
 }
