@@ -84,11 +84,11 @@ need-e2e: need-root
 	@bash test/scripts/prerequisites.sh python
 	@bash test/scripts/prerequisites.sh cargo
 
-# The context holds the binary alone. podman does as well: ENGINE=podman.
+# The context holds the binary and the links of its names. podman does as well: ENGINE=podman.
 .PHONY: agent-image
 agent-image: prerequisites ## Build the agent's container image: ENGINE=buildah|podman IMAGE=ironflow-agent:VERSION
-	@mkdir -p $(BIN)/agent-image
-	@$(GOBUILD) -o $(BIN)/agent-image/ironflow-agent ./cmd/ironflow-agent
+	@$(GOBUILD) -o $(BIN)/agent-image/bin/ironflow-agent ./cmd/ironflow-agent
+	@$(BIN)/agent-image/bin/ironflow-agent install-links $(BIN)/agent-image/bin
 	@$(or $(ENGINE),buildah) build --file cmd/ironflow-agent/Containerfile --tag '$(or $(IMAGE),ironflow-agent:$(VERSION))' $(BIN)/agent-image
 
 .PHONY: cluster-image
@@ -99,8 +99,8 @@ cluster-image: prerequisites ## Build the image of the program inside a cluster:
 
 # Static programs, and nothing of a distribution in them. The image of ironic-python-agent is another matter: customdeploy/ipa/Containerfile.
 .PHONY: images
-images: prerequisites ## Build the container images with buildah: REGISTRY=registry.example/ironflow ARCHES="amd64 arm64" ENGINE=podman IMAGES="ironflow ironflow-cluster" PUSH=1
-	@VERSION='$(VERSION)' REGISTRY='$(REGISTRY)' ARCHES='$(ARCHES)' ENGINE='$(ENGINE)' PUSH='$(PUSH)' OUT=$(BIN)/images bash test/scripts/images.sh $(IMAGES)
+images: prerequisites $(if $(COSIGN_KEY),$(BIN)/cosign) ## Build the container images with buildah, and a bill of materials for each: REGISTRY=registry.example/ironflow ARCHES="amd64 arm64" ENGINE=podman IMAGES="ironflow ironflow-cluster" PUSH=1 COSIGN_KEY=cosign.key
+	@VERSION='$(VERSION)' REGISTRY='$(REGISTRY)' ARCHES='$(ARCHES)' ENGINE='$(ENGINE)' PUSH='$(PUSH)' COSIGN=$(BIN)/cosign COSIGN_KEY='$(COSIGN_KEY)' OUT=$(BIN)/images bash test/scripts/images.sh $(IMAGES)
 
 # The chart is self-contained then: what is linked in its folder is in it.
 .PHONY: chart
@@ -113,11 +113,14 @@ install-yaml: $(BIN)/helm ## Write bin/install/install.yaml and crds.yaml from t
 	@echo "wrote bin/install/install.yaml and crds.yaml; docs/install.md says what to do with them"
 
 .PHONY: release
-release: prerequisites $(BIN)/helm ## Make a release into bin/release: programs, kubectl plugin with its Krew manifest, chart, manifests, alerts, images where buildah is, notes, checksums: VERSION=v0.1.0 ARCHES="amd64 arm64" IMAGE=registry.example/ironflow/ironflow
-	@VERSION='$(VERSION)' ARCHES='$(ARCHES)' IMAGE='$(IMAGE)' ENGINE='$(ENGINE)' bash test/scripts/release.sh $(BIN)/helm $(BIN)/release
+release: prerequisites $(BIN)/helm $(if $(COSIGN_KEY),$(BIN)/cosign) ## Make a release into bin/release: programs, kubectl plugin with its Krew manifest, chart, manifests, alerts, images where buildah is, bills of materials, notes, checksums, signed by COSIGN_KEY: VERSION=v0.1.0 ARCHES="amd64 arm64" IMAGE=registry.example/ironflow/ironflow
+	@VERSION='$(VERSION)' ARCHES='$(ARCHES)' IMAGE='$(IMAGE)' ENGINE='$(ENGINE)' COSIGN=$(BIN)/cosign COSIGN_KEY='$(COSIGN_KEY)' bash test/scripts/release.sh $(BIN)/helm $(BIN)/release
 
 .PHONY: helm
 helm: $(BIN)/helm ## Build helm, which packages the chart and which its tests run, once
+
+.PHONY: cosign
+cosign: $(BIN)/cosign ## Build cosign, which signs releases and images with a key of yours, once (about 3 minutes)
 
 .PHONY: generate
 generate: $(BIN)/controller-gen ## Regenerate deepcopy functions, wire types and documentation tables
@@ -137,6 +140,7 @@ lint: $(BIN)/golangci-lint ## golangci-lint, go vet, go fix, generated files up 
 	@$(BIN)/golangci-lint run ./...
 	@go vet -tags e2e,machine ./...
 	@test -z "$$(go fix -diff ./... 2>/dev/null | head -c 1)" || { go fix -diff ./...; echo "go fix has changes: run 'go fix ./...'"; exit 1; }
+	@cd tools && $(BIN)/golangci-lint run --config ../.golangci.yml ./sbom
 	@bash test/scripts/comments.sh
 
 ##@ Test
@@ -144,11 +148,13 @@ lint: $(BIN)/golangci-lint ## golangci-lint, go vet, go fix, generated files up 
 .PHONY: test-unit
 test-unit: prerequisites $(BIN)/gotestsum ## Unit tests: no servers, no set-up
 	@$(GOTEST) -short -timeout 10m ./...
+	@cd tools && $(GOTEST) ./sbom
 
 .PHONY: test
 test: lab-programs test-tools s3-server helm $(BIN)/gotestsum ## Unit tests and the real parts: kube-apiserver, Ironic, a 2-host flow
 	@$(BIN)/ironflow-lab prepare
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) $(TESTFLAGS) ./...
+	@cd tools && $(GOTEST) ./sbom
 
 .PHONY: test-postgres
 test-postgres: s3-server $(BIN)/gotestsum ## The suite of the hub's REST API over a real PostgreSQL (that of the store and the core runs on both anyway)
@@ -156,7 +162,7 @@ test-postgres: s3-server $(BIN)/gotestsum ## The suite of the hub's REST API ove
 
 # What cannot be built or installed is found out first, before anything runs for an hour.
 .PHONY: test-e2e
-test-e2e: need-e2e coreos-installer nmstatectl e2e-tools s3-server helm lab-programs node-programs $(BIN)/gotestsum ## Whole flows, faults, real IPA, real systemd, boots in QEMU (needs root, cargo)
+test-e2e: need-e2e coreos-installer nmstatectl e2e-tools s3-server helm cosign lab-programs node-programs $(BIN)/gotestsum ## Whole flows, faults, real IPA, real systemd, boots in QEMU (needs root, cargo)
 	@$(BIN)/ironflow-lab prepare --ipa
 	@$(MAKE) --no-print-directory test-ipa
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) -p 2 -vet=off -timeout 90m -tags e2e ./...
@@ -168,6 +174,12 @@ test-smoke: need-e2e coreos-installer nmstatectl e2e-tools lab-programs $(BIN)/g
 	@$(BIN)/ironflow-lab prepare --ipa
 	@$(MAKE) --no-print-directory test-ipa
 	@IRONFLOW_BIN=$(BIN) bash test/scripts/smoke.sh $(GOTEST)
+
+# The images are built for it in a storage of its own. `make test-e2e` has it, too.
+.PHONY: install-test
+install-test: need-root test-tools helm lab-programs $(BIN)/gotestsum ## What `make images` builds, installed by the chart on the lab's cluster: three hosts from samples to installed and back, `ironflow check` in order and for planted faults (needs root, buildah)
+	@$(BIN)/ironflow-lab prepare
+	@IRONFLOW_BIN=$(BIN) $(BIN)/gotestsum --format testname -- -vet=off -count 1 -timeout 60m -tags e2e ./test/e2e
 
 # What a Kubernetes node is made of takes long to build at the first time: only the flows that need it wait for it.
 NODE_PROGRAMS := $(if $(FLOW),$(if $(findstring Kubernetes,$(FLOW))$(findstring NodeOfTheSource,$(FLOW)),node-programs),node-programs)
@@ -282,6 +294,10 @@ $(BIN)/versitygw: tools/s3/go.mod
 $(BIN)/helm: tools/helm/go.mod
 	@echo "building helm (about 2 minutes the first time)"
 	@cd tools/helm && $(HASTE) go build -o $@ helm.sh/helm/v3/cmd/helm
+
+$(BIN)/cosign: tools/cosign/go.mod
+	@echo "building cosign (about 3 minutes the first time)"
+	@cd tools/cosign && $(HASTE) go build -o $@ github.com/sigstore/cosign/v3/cmd/cosign
 
 $(BIN)/golangci-lint: tools/lint/go.mod
 	@echo "building golangci-lint (about 2 minutes the first time)"

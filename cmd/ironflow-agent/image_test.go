@@ -67,9 +67,11 @@ func TestTheAgentsImage(t *testing.T) {
 	storage(t)
 	t.Setenv("CGO_ENABLED", "0")
 	folder := t.TempDir()
-	run(t, "go", "build", "-ldflags", "-s -w", "-o", filepath.Join(folder, "ironflow-agent"), ".")
+	program := filepath.Join(folder, "bin", "ironflow-agent")
+	run(t, "go", "build", "-ldflags", "-s -w", "-o", program, ".")
+	run(t, program, "install-links", filepath.Dir(program))
 	run(t, "buildah", "build", "--isolation=chroot", "--file", "Containerfile", "--tag", image, folder)
-	raw, err := os.ReadFile(filepath.Join(folder, "ironflow-agent"))
+	raw, err := os.ReadFile(program)
 	g.Expect(err).NotTo(HaveOccurred())
 
 	run(t, "buildah", "from", "--name", "agent", "--pull-never", image)

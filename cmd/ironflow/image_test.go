@@ -25,8 +25,9 @@ exec chroot --userspec=65532:65532 --groups= "$image" "$@"`
 // shippedImage is the image of `make images`, in a storage of its own.
 type shippedImage struct {
 	*WithT
-	t          *testing.T
-	root, data string
+	t *testing.T
+	// root and data are folders of a pod, out is what the build leaves beside the image.
+	root, data, out string
 }
 
 func newShippedImage(t *testing.T) *shippedImage {
@@ -44,7 +45,8 @@ func newShippedImage(t *testing.T) *shippedImage {
 	i.Expect(os.WriteFile(file, []byte("[storage]\ndriver = \"vfs\"\nrunroot = \""+dir+"/run\"\ngraphroot = \""+dir+"/graph\"\n"), 0o600)).To(Succeed())
 	t.Setenv("CONTAINERS_STORAGE_CONF", file)
 	t.Setenv("VERSION", "v0.0.1")
-	t.Setenv("OUT", filepath.Join(dir, "out"))
+	i.out = filepath.Join(dir, "out")
+	t.Setenv("OUT", i.out)
 	i.command("bash", "../../test/scripts/images.sh", "ironflow")
 	container := strings.TrimSpace(i.command("buildah", "from", "--pull-never", "localhost/ironflow:v0.0.1"))
 	i.root = strings.TrimSpace(i.command("buildah", "mount", container))
@@ -101,4 +103,5 @@ func TestTheShippedImage(t *testing.T) {
 
 	i.Expect(i.command("buildah", "inspect", "--type", "image", "--format", "{{.OCIv1.Config.User}} {{.OCIv1.Config.Labels}}", "localhost/ironflow:v0.0.1")).To(
 		And(HavePrefix("65532:65532 "), ContainSubstring("org.opencontainers.image.version:v0.0.1"), ContainSubstring("org.opencontainers.image.source:https://github.com/ironflow/ironflow")))
+	i.billOfMaterials()
 }

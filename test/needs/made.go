@@ -19,6 +19,12 @@ func Helm(t testing.TB) string {
 	return made(t, "helm", "helm")
 }
 
+// Cosign returns the path of cosign, of the version that tools/cosign pins.
+func Cosign(t testing.TB) string {
+	t.Helper()
+	return made(t, "cosign", "cosign")
+}
+
 // Ironflow returns the path of the program itself.
 func Ironflow(t testing.TB) string {
 	t.Helper()

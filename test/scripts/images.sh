@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
-# Builds container images of static programs, with nothing of a distribution in them: ironflow, ironflow-agent, ironflow-cluster.
+# Builds container images of static programs, with nothing of a distribution in them: ironflow, ironflow-agent, ironflow-cluster. Nothing runs in an
+# image while it is built, so those of other processors need no emulation. Beside them, in OUT, is the software bill of materials of each image
+# and processor (CycloneDX).
 #   images.sh [IMAGE...]
 # VERSION    tag and label; the same source, compiler and version make the same image
 # REGISTRY   where the names begin, such as registry.example/ironflow; localhost if unset
 # ARCHES     amd64 arm64 ...; that of this computer if unset. Several become a manifest list
 # ENGINE     buildah (default) or podman
+# OUT        folder of the programs and the bills of materials
 # PUSH=1     pushes to REGISTRY, with the credentials of the engine's own login
+# COSIGN_KEY with PUSH=1, signs what was pushed: a key file or a URI of a key service, for COSIGN, the program (sign.sh)
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 version=${VERSION:?} registry=${REGISTRY:-localhost} engine=${ENGINE:-buildah} out=${OUT:-bin/images}
@@ -16,6 +20,12 @@ if [ "${PUSH:-}" = 1 ] && [ "$registry" = localhost ]; then
   echo "ironflow: PUSH=1 needs REGISTRY, such as registry.example/ironflow" >&2
   exit 1
 fi
+if [ -n "${COSIGN_KEY:-}" ] && [ "${PUSH:-}" != 1 ]; then
+  echo "ironflow: an image is signed in its registry: COSIGN_KEY needs PUSH=1" >&2
+  exit 1
+fi
+mkdir -p "$out"
+out=$(realpath "$out")
 revision=$(git rev-parse HEAD 2>/dev/null || echo unknown)
 # The time of the commit, so that two builds of it are the same.
 time=$(git log -1 --format=%ct 2>/dev/null || echo 0)
@@ -30,33 +40,56 @@ programs() {
   esac
 }
 
-# The agent makes the links of its names while its image is built, so it has to run here.
-for arch in $arches; do
-  if [ "$arch" != "$(go env GOHOSTARCH)" ] && [[ " $* " = *" ironflow-agent "* ]] && ! compgen -G '/proc/sys/fs/binfmt_misc/qemu-*' >/dev/null; then
-    echo "ironflow: the image ironflow-agent for $arch runs a program of $arch while it is built: apt-get install qemu-user-static, build it on such a computer, or name the other images" >&2
-    exit 1
+build() { go build -ldflags "-s -w -X github.com/ironflow/ironflow/api/version.release=$version" -o "$1" "./cmd/$2"; }
+
+# prepare IMAGE ARCH FOLDER makes what the Containerfile copies, and prints PLACE=FILE of each file.
+prepare() {
+  local image=$1 dir=$3 at=/ program links
+  case $image in
+  ironflow-agent)
+    # It has the names of many programs: a link each. The program makes them itself, built for this computer.
+    at=/usr/bin/ dir=$3/bin links=$3/bin
+    mkdir -p "$dir"
+    if [ "$2" != "$(go env GOHOSTARCH)" ]; then
+      links=$(mktemp -d)
+      GOOS='' GOARCH='' build "$links/ironflow-agent" ironflow-agent
+    fi
+    ;;
+  ironflow-cluster) at=/usr/bin/ ;;
+  esac
+  for program in $(programs "$image"); do
+    GOARCH=$2 GOOS=linux build "$dir/$program" "$program"
+    echo "$at$program=$dir/$program"
+  done
+  if [ -n "${links:-}" ]; then
+    "$links/ironflow-agent" install-links "$dir"
+    [ "$links" = "$dir" ] || rm -r "$links"
   fi
-done
+  if [ "$image" = ironflow ]; then
+    cp "${CA_CERTIFICATES:-/etc/ssl/certs/ca-certificates.crt}" "$dir/ca-certificates.crt"
+    echo "/etc/ssl/certs/ca-certificates.crt=$dir/ca-certificates.crt"
+  fi
+}
 
 for image in "$@"; do
   tag=$registry/$image:$version
-  list=$(programs "$image")
+  programs "$image" >/dev/null
   "$engine" manifest rm "$tag" >/dev/null 2>&1 || "$engine" rmi "$tag" >/dev/null 2>&1 || true
   "$engine" manifest create "$tag" >/dev/null
   for arch in $arches; do
     dir=$out/$image/$arch
     rm -rf "$dir" && mkdir -p "$dir"
-    for program in $list; do
-      GOARCH=$arch GOOS=linux go build -ldflags "-s -w -X github.com/ironflow/ironflow/api/version.release=$version" -o "$dir/$program" "./cmd/$program"
-    done
-    [ "$image" != ironflow ] || cp "${CA_CERTIFICATES:-/etc/ssl/certs/ca-certificates.crt}" "$dir/ca-certificates.crt"
+    files=$(prepare "$image" "$arch" "$dir")
+    mapfile -t files <<<"$files"
+    bash test/scripts/sbom.sh --type container --name "$image" --version "$version" --out "$out/$image-$version-image-linux-$arch.cdx.json" "${files[@]}"
     "$engine" build --quiet --isolation=chroot --platform "linux/$arch" --timestamp "$time" --manifest "$tag" --file "cmd/$image/Containerfile" \
       --label "org.opencontainers.image.title=$image" --label "org.opencontainers.image.version=$version" --label "org.opencontainers.image.revision=$revision" \
       --label "org.opencontainers.image.source=https://github.com/ironflow/ironflow" --label "org.opencontainers.image.licenses=Apache-2.0" "$dir" >/dev/null
   done
   echo "built $tag for $arches"
   if [ "${PUSH:-}" = 1 ]; then
-    "$engine" manifest push --all "$tag" "docker://$tag"
+    "$engine" manifest push --all --digestfile "$out/$image.digest" "$tag" "docker://$tag"
     echo "pushed $tag"
+    [ -z "${COSIGN_KEY:-}" ] || bash test/scripts/sign.sh image "$registry/$image@$(cat "$out/$image.digest")"
   fi
 done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Packs the kubectl plugin for each platform, and writes Krew's manifest of it.
+# Packs the kubectl plugin for each platform with its software bill of materials, and writes Krew's manifest of it.
 #   krew.sh VERSION FOLDER OS/ARCH...
 # DOWNLOADS  where the archives will be fetched from; default the release's page
 # BINARIES   a folder with OS-ARCH/kubectl-ironflow that were built already; without it they are built
@@ -32,6 +32,7 @@ for platform; do
   cp LICENSE cmd/kubectl-ironflow/kubectl_complete-ironflow "$dir/"
   archive=kubectl-ironflow-$version-$os-$arch.tar.gz
   tar --sort=name --mtime="@$time" --owner=0 --group=0 --numeric-owner -C "$dir" -cf - . | gzip -n > "$out/$archive"
+  bash test/scripts/sbom.sh --name "kubectl-ironflow-$os-$arch" --version "$version" --out "$out/${archive%.tar.gz}.cdx.json" "$name=$dir/$name"
   sum=$(sha256sum "$out/$archive" | cut -d' ' -f1)
   rm -rf "$dir"
   sed -e "s|\bOS\b|$os|" -e "s|\bARCH\b|$arch|" -e "s|URI|$downloads/$archive|" -e "s|SHA256|$sum|" -e "s|BINARY|$name|" <<<"$block" >> "$manifest"

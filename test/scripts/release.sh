@@ -3,6 +3,7 @@
 #   release.sh HELM FOLDER
 # VERSION  a semantic version with a v in front; ARCHES processors (default amd64 arm64); IMAGE the repository that manifests name;
 # PLUGIN_PLATFORMS what the kubectl plugin is built for beside them (default darwin/amd64 darwin/arm64 windows/amd64)
+# COSIGN_KEY signs the checksums: a key file or a URI of a key service, for COSIGN, the program (sign.sh)
 set -euo pipefail
 helm=$(realpath "${1:?usage: release.sh HELM FOLDER}")
 out=${2:?usage: release.sh HELM FOLDER}
@@ -26,9 +27,11 @@ for arch in $arches; do
     echo "build $program for linux/$arch"
     GOARCH=$arch go build -ldflags "-s -w -X github.com/ironflow/ironflow/api/version.release=$version" -o "$dir/$program" "./cmd/$program"
   done
-  # What each program was made of: every module with its version and checksum.
-  (cd "$dir" && go version -m -- * > "$out/modules-$version-linux-$arch.txt")
   cp LICENSE README.md "$dir/"
+  # What each program was made of: every module with its version and checksum.
+  files=()
+  for file in "$dir"/*; do files+=("$(basename "$file")=$file"); done
+  bash test/scripts/sbom.sh --name "ironflow-linux-$arch" --version "$version" --out "$out/ironflow-$version-linux-$arch.cdx.json" "${files[@]}"
   pack "ironflow-$version-linux-$arch" "$dir"
   rm -rf "$dir"
 done
@@ -42,10 +45,13 @@ bash test/scripts/install-yaml.sh "$helm" "$out" --set image.tag="$version" --se
 cp config/monitoring/prometheus_rule.yaml config/monitoring/grafana-hosts.json config/monitoring/grafana-service.json CHANGELOG.md "$out/"
 
 if command -v "$engine" >/dev/null && [ "$(id -u)" = 0 ]; then
-  for name in ironflow ironflow-cluster; do
-    ARCHES=$arches OUT=$(mktemp -d) VERSION=$version ENGINE=$engine bash test/scripts/images.sh $name
+  dir=$(mktemp -d)
+  for name in ironflow ironflow-agent ironflow-cluster; do
+    COSIGN_KEY='' ARCHES=$arches OUT=$dir VERSION=$version ENGINE=$engine bash test/scripts/images.sh $name
     "$engine" manifest push --all --quiet "localhost/$name:$version" "oci-archive:$out/$name-$version-image.tar" >/dev/null
   done
+  mv "$dir"/*.cdx.json "$out/"
+  rm -rf "$dir"
 else
   echo "no images: they need $engine and root; 'make images' builds them"
 fi
@@ -60,5 +66,6 @@ last=$(git describe --tags --abbrev=0 --match 'v*' "HEAD^" 2>/dev/null || true)
   done
 } > "$out/NOTES.md"
 (cd "$out" && sha256sum -- * > SHA256SUMS.new && mv SHA256SUMS.new SHA256SUMS)
+[ -z "${COSIGN_KEY:-}" ] || bash test/scripts/sign.sh file "$out/SHA256SUMS"
 echo "wrote $out:"
 ls -1 "$out"
