@@ -1,13 +1,19 @@
 package machine
 
 import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
+	"time"
 
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/test/machine/ipa"
 )
 
 // disk is what an installation left on the machine's disks. It outlives every
@@ -62,6 +68,27 @@ func (m *Machine) keepDisk() {
 		return
 	}
 	m.update(func(s *Status) { s.Disk = &installed })
+}
+
+// imageWriter plays the part of ironic-python-agent that writes images: the image is read whole and its checksum compared, and that it
+// is on the disk is remembered.
+func (m *Machine) imageWriter(roots *x509.CertPool) func(context.Context, ipa.Image) (string, error) {
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}}
+	return func(ctx context.Context, image ipa.Image) (string, error) {
+		if _, err := image.Fetch(ctx, client); err != nil {
+			return "", err
+		}
+		if len(m.scenario.Hardware.Disks) == 0 {
+			return "", errors.New("the machine has no disk")
+		}
+		device := "/dev/" + m.scenario.Hardware.Disks[0].Name
+		installed := hostfile.Installed{BootID: m.Status().BootID, Disk: device, ImageDigest: image.HashValue, Time: time.Now()}
+		if err := m.disk.write(installed); err != nil {
+			return "", err
+		}
+		m.update(func(s *Status) { s.Disk = &installed })
+		return device, nil
+	}
 }
 
 // eraseDisk empties the disks, as cleaning does.

@@ -196,6 +196,7 @@ func (m *Machine) live(ctx context.Context) error {
 	options := ipa.Options{
 		Config: config, Roots: roots, Inventory: ipa.NewInventory(m.scenario),
 		Managers: []ipa.Manager{newPlugin(m), genericManager{m}}, Power: m, Pace: m.fleet.options.Pace,
+		WriteImage: m.imageWriter(roots),
 		Logs: func(context.Context) ([]byte, error) {
 			return host.Logs(m.root.Root, map[string]string{"console.log": m.console.Name(), "step.log": m.stepLog()})
 		},
