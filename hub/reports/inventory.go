@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/judge"
@@ -53,8 +54,9 @@ func storeInventory(w *settle.Work, host *store.Host, reply wire.StepReply) erro
 // before: none is the same, and no agent has started in between, as it would have after
 // somebody changed the cards.
 func twin(host *store.Host, macs []string) string {
+	booted := !host.InventoryAt.Truncate(time.Millisecond).After(host.API.RegisteredAt.Time) // which a record has in milliseconds
 	changed := !slices.ContainsFunc(macs, func(mac string) bool { return slices.Contains(host.MACs, mac) })
-	if !changed || len(macs) == 0 || len(host.MACs) == 0 || !host.InventoryAt.After(host.API.RegisteredAt.Time) {
+	if !changed || len(macs) == 0 || len(host.MACs) == 0 || booted {
 		return ""
 	}
 	return fmt.Sprintf("one has the addresses %s, another machine %s; switch one off, or give it another board serial number, and boot it again", some(host.MACs), some(macs))

@@ -85,14 +85,18 @@ func TestTwinsAreForgotten(t *testing.T) {
 	})
 }
 
-// TestAnotherCardIsNoOtherMachine: somebody changed it, and booted the machine again.
+// TestAnotherCardIsNoOtherMachine: somebody changed it, and booted the machine again. Records have times in milliseconds.
 func TestAnotherCardIsNoOtherMachine(t *testing.T) {
-	w := start(t, service.Options{}, &service.InfraEnvSpec{})
-	w.register(hostA)
-	w.inventory(hostA, nil)
-	w.register(hostA)
-	w.inventory(hostA, func(i *wire.Inventory) { i.Interfaces[0].MACAddress = "02:00:00:00:00:ee" })
-	events, _, err := w.Events(w.ctx, store.EventFilter{})
-	w.Expect(err).NotTo(HaveOccurred())
-	w.Expect(events).NotTo(ContainElement(HaveField("Name", "host_id_not_unique")))
+	synctest.Test(t, func(t *testing.T) {
+		w := start(t, service.Options{}, &service.InfraEnvSpec{})
+		w.register(hostA)
+		pass(200 * time.Microsecond)
+		w.inventory(hostA, nil)
+		pass(200 * time.Microsecond)
+		w.register(hostA)
+		w.inventory(hostA, func(i *wire.Inventory) { i.Interfaces[0].MACAddress = "02:00:00:00:00:ee" })
+		events, _, err := w.Events(w.ctx, store.EventFilter{})
+		w.Expect(err).NotTo(HaveOccurred())
+		w.Expect(events).NotTo(ContainElement(HaveField("Name", "host_id_not_unique")))
+	})
 }
