@@ -172,7 +172,7 @@ func get(ctx context.Context, client *http.Client, address string) (io.ReadClose
 		return nil, err
 	}
 	if answer.StatusCode != http.StatusOK {
-		answer.Body.Close()
+		_ = answer.Body.Close() // nobody reads it
 		return nil, fmt.Errorf("the image server answers %s", answer.Status)
 	}
 	return answer.Body, nil
@@ -184,20 +184,26 @@ func (i *Image) resolve(ctx context.Context, client *http.Client) error {
 		if !strings.HasPrefix(*sum, "http://") && !strings.HasPrefix(*sum, "https://") {
 			continue
 		}
-		body, err := get(ctx, client, *sum)
+		list, err := whole(ctx, client, *sum)
 		if err != nil {
 			return err
 		}
-		raw, err := io.ReadAll(body)
-		body.Close()
-		if err != nil {
-			return err
-		}
-		if *sum, err = checksumOf(string(raw), path.Base(i.URLs[0])); err != nil {
+		if *sum, err = checksumOf(list, path.Base(i.URLs[0])); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// whole reads all that is at an address.
+func whole(ctx context.Context, client *http.Client, address string) (string, error) {
+	body, err := get(ctx, client, address)
+	if err != nil {
+		return "", err
+	}
+	defer body.Close()
+	raw, err := io.ReadAll(body)
+	return string(raw), err
 }
 
 // checksumOf finds the checksum of a file in a list of them: one alone, in the form of sha256sum, or in that of BSD.
