@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 )
@@ -52,15 +53,23 @@ func TestTheLogOfChangesStaysShort(t *testing.T) {
 			c := &Cluster{}
 			c.API.ID = "cccccccc-0000-4000-8000-000000000001"
 			const megabytes = 4 * longestLog >> 20
-			for n := range megabytes {
-				c.UISettings = strings.Repeat(string(rune('a'+n%26)), 1<<20)
+			letter := 0
+			write := func() {
+				letter++
+				c.UISettings = strings.Repeat(string(rune('a'+letter%26)), 1<<20)
 				g.Expect(s.Commit(t.Context(), &Unit{Clusters: []*Cluster{c}})).To(gomega.Succeed())
 			}
-			info, err := os.Stat(path + "-wal")
-			g.Expect(err).NotTo(gomega.HaveOccurred())
-			if !forLong {
-				g.Expect(info.Size()).To(gomega.BeNumerically("<", 2*longestLog))
+			for range megabytes {
+				write()
 			}
+			if forLong {
+				return
+			}
+			g.Eventually(func() (int64, error) { // on a busy machine, one time may find the readers at work for too long
+				write()
+				info, err := os.Stat(path + "-wal")
+				return info.Size(), err
+			}, time.Minute, 100*time.Millisecond).Should(gomega.BeNumerically("<", 2*longestLog))
 		})
 	}
 }
