@@ -27,9 +27,9 @@ type pace struct {
 	mu sync.Mutex
 	// open are units that wait or are under way.
 	open int
-	// each is how long the hub takes for one, at most; zero while nobody knows. A sample that took longer counts for a
-	// quarter: who is sent away for a moment at which the machine had other work would come when the hub has long been idle.
-	each time.Duration
+	// each is how long the hub takes for one, at most; zero while nobody knows. usual is the same over a longer time:
+	// who is sent away while the machine has other work for a moment would come when the hub has long been idle.
+	each, usual time.Duration
 	// done are the units of the present sample, busy the time with any open until since, which
 	// is when that was last added up.
 	done  int
@@ -56,11 +56,10 @@ func (p *pace) end(worked bool) {
 		return
 	}
 	if p.done++; p.done == sample {
-		took := p.busy / sample
-		if p.each > 0 && took > p.each {
-			took = p.each + (took-p.each)/4
+		if p.each, p.done, p.busy = p.busy/sample, 0, 0; p.usual == 0 {
+			p.usual = p.each
 		}
-		p.each, p.done, p.busy = took, 0, 0
+		p.usual += (p.each - p.usual) / 8
 	}
 }
 
@@ -87,11 +86,11 @@ func (p *pace) later(units int, latest time.Duration) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	free := now.Add(time.Duration(p.open) * p.each)
+	free := now.Add(time.Duration(p.open) * p.usual)
 	if p.promised.After(free) {
 		free = p.promised
 	}
-	own := free.Add(time.Duration(units) * p.each)
+	own := free.Add(time.Duration(units) * p.usual)
 	if own.Sub(now) > latest { // no moment is left: not all at the last one
 		return latest/2 + rand.N(latest/2) //nolint:gosec // it is no secret
 	}
