@@ -4,8 +4,10 @@ package spawn
 
 import (
 	"errors"
+	"os"
 	"runtime"
 	"sync"
+	"syscall"
 )
 
 // ErrClosed is the error of a start after [Thread.Close].
@@ -22,19 +24,27 @@ type Thread struct {
 // NewThread returns a thread; [Thread.Close] ends it.
 func NewThread() *Thread {
 	t := &Thread{requests: make(chan func()), closed: make(chan struct{})}
-	go func() {
-		// Never unlocked: the thread ends with the goroutine, and the signal goes out.
-		runtime.LockOSThread()
-		for {
-			select {
-			case f := <-t.requests:
-				f()
-			case <-t.closed:
-				return
-			}
-		}
-	}()
+	go t.run()
 	return t
+}
+
+// run starts processes until the thread is closed.
+func (t *Thread) run() {
+	// Never unlocked: the thread ends with the goroutine, and the signal goes out.
+	runtime.LockOSThread()
+	if syscall.Gettid() == os.Getpid() { // the program's first thread, which does not end before the program
+		go t.run() // on another one, since this one is kept
+		<-t.closed
+		return
+	}
+	for {
+		select {
+		case f := <-t.requests:
+			f()
+		case <-t.closed:
+			return
+		}
+	}
 }
 
 // Close lets no new process start, and the kernel kills the running ones.
