@@ -18,13 +18,17 @@ const (
 // wander makes walks by chance until the context ends, longer ones than those that a
 // search of all has the time for.
 func (s *search) wander(ctx context.Context, runs []*run, scenarios []Scenario) {
+	begins := make([]*World, len(scenarios))
+	for i, scenario := range scenarios {
+		begins[i] = scenario.begin(runs[0], s.Users+1, s.Faults+1)
+	}
 	var group sync.WaitGroup
 	for i, r := range runs {
 		chance := rand.New(rand.NewPCG(s.Seed, uint64(i))) //nolint:gosec // no secret depends on it
 		group.Go(func() {
 			for ctx.Err() == nil && !s.stop() {
-				scenario := scenarios[chance.IntN(len(scenarios))]
-				p := place{world: scenario.begin(r, s.Users+1, s.Faults+1), scenario: scenario.Name}
+				at := chance.IntN(len(scenarios))
+				p := place{world: begins[at], scenario: scenarios[at].Name}
 				for range wanderSteps {
 					st, more := p.world.byChance(chance)
 					if !more || ctx.Err() != nil || p.world.broken != "" {
