@@ -1,6 +1,7 @@
 package host
 
 import (
+	"encoding/json"
 	"maps"
 	"net/http"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
 
@@ -152,16 +154,19 @@ func TestNewBMCSettingsAtRest(t *testing.T) {
 	}
 }
 
+// locked has Ironic turn away what changes a node's fields.
+func locked(r *http.Request) *simulator.Fault {
+	if r.Method == http.MethodPatch {
+		return &simulator.Fault{Status: http.StatusConflict, Text: "Node is locked by host conductor-2, please retry after the current operation is completed."}
+	}
+	return nil
+}
+
 // TestNewBMCSettingsAreNotForgotten changes them while somebody holds the node, and
 // ends the program before that is over.
 func TestNewBMCSettingsAreNotForgotten(t *testing.T) {
 	eachAtRest(t, func(_ *testing.T, w *world) {
-		w.sim.Intercept(func(r *http.Request) *simulator.Fault {
-			if r.Method == http.MethodPatch {
-				return &simulator.Fault{Status: http.StatusConflict, Text: "Node is locked by host conductor-2, please retry after the current operation is completed."}
-			}
-			return nil
-		})
+		w.sim.Intercept(locked)
 		w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.DisableCertificateVerification = true })
 		let(time.Minute)
 		w.stop()
@@ -169,6 +174,55 @@ func TestNewBMCSettingsAreNotForgotten(t *testing.T) {
 		w.sim.Intercept(nil)
 		w.start(policy.Settings{})
 		w.until("told", time.Minute, func(*metal3.BareMetalHost) bool { return w.driverInfo()["redfish_verify_ca"] == false })
+	})
+}
+
+// TestANodeIsToldOfTheBMCThatABackupNames: the host was given another BMC, and by that another node, which is locked when the
+// backup is put back. That the spec is of the generation which Ironic was told of says nothing of this node.
+func TestANodeIsToldOfTheBMCThatABackupNames(t *testing.T) {
+	const before, since = "/redfish/v1/Systems/1", "/redfish/v1/Systems/2"
+	eachAtRest(t, func(t *testing.T, w *world) {
+		system := func() any { return w.driverInfo()["redfish_system_id"] }
+		backup := w.host()
+		w.annotate(names.Detached, "")
+		w.until("detached", time.Minute, detached)
+		w.edit(func(h *metal3.BareMetalHost) {
+			delete(h.Annotations, names.Detached)
+			h.Spec.BMC.Address = strings.Replace(h.Spec.BMC.Address, before, since, 1)
+		})
+		w.until("attached", time.Minute, func(*metal3.BareMetalHost) bool { return system() == since })
+		let(time.Minute)
+		w.halt()
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec = backup.Spec })
+		w.madeAnew(nil)
+		w.putBack(backup)
+		w.g.Expect(w.host().Generation).To(Equal(backup.Generation))
+		w.sim.ResetCounts()
+		w.sim.Intercept(locked)
+		w.start(policy.Settings{})
+		let(time.Minute)
+		w.g.Expect(system()).To(Equal(since))
+		w.sim.Intercept(nil)
+		w.until("told", time.Minute, func(*metal3.BareMetalHost) bool { return system() == before })
+		let(time.Hour)
+		w.g.Expect(w.touched()).To(BeEmpty())
+		w.g.Expect(condition(w.host(), metal3.ManageableCondition).ObservedGeneration).To(Equal(backup.Generation))
+	})
+}
+
+// TestWhatWasToldInAnotherClusterIsToldAnew: a change was not told there, as of a host that was paused for the move. A host
+// that is made anew counts its generations anew.
+func TestWhatWasToldInAnotherClusterIsToldAnew(t *testing.T) {
+	eachAtRest(t, func(t *testing.T, w *world) {
+		w.halt()
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.DisableCertificateVerification = true })
+		raw, err := json.Marshal(w.host().Status)
+		w.g.Expect(err).NotTo(HaveOccurred())
+		w.madeAnew(map[string]string{names.Status: string(raw)})
+		w.start(policy.Settings{})
+		w.until("told", time.Minute, func(*metal3.BareMetalHost) bool { return w.driverInfo()["redfish_verify_ca"] == false })
+		let(time.Hour)
+		w.g.Expect(w.touched()).To(BeEmpty())
 	})
 }
 

@@ -321,4 +321,22 @@ image A for a
 Ironic goes on with node-0
 restored from a backup of when it was provisioned: a
 Ironic goes on with node-0`,
+	"a node is told of the BMC that a backup names, though somebody holds it as the host finds it": `
+scenario: provisioned, with a backup of when it was off
+annotation detached on a
+the BMC of an empty machine for a
+moved to another cluster with its status: a
+annotation detached off a
+Ironic goes on with node-1
+Ironic goes on with node-1
+restored from a backup of when it was provisioned: a
+Ironic goes on with node-1`,
+	"a node that came to know of a doubt alone is yet to be told of the BMC that a backup names": `
+scenario: available
+annotation detached on a
+the BMC of an empty machine for a
+annotation detached off a
+Ironic goes on with node-1
+Ironic goes on with node-1
+restored from a backup of when it was available: a; request 2 is busy`,
 }

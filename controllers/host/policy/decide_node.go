@@ -46,6 +46,9 @@ func nameNode(o *Observed, d *Decision) {
 	if doubted(o, d) {
 		return
 	}
+	if o.Host.Status.Provisioning.ID != "" {
+		forgetTold(&d.Status)
+	}
 	d.Status.Provisioning.ID = o.Node.UUID
 	d.Again = true
 }

@@ -299,6 +299,18 @@ func newSpec(o *Observed) bool {
 	return c == nil || c.ObservedGeneration != o.Host.Generation
 }
 
+// forgetTold has the present spec be one that Ironic was not told of: what the status keeps of that is of
+// another node, or of another object, whose generations are not this one's.
+func forgetTold(s *metal3.BareMetalHostStatus) {
+	if c := meta.FindStatusCondition(s.Conditions, metal3.ManageableCondition); c != nil {
+		c.ObservedGeneration = 0
+	}
+}
+
+// Told reports whether Ironic was told all of the spec in this pass. A node that only came to know of a doubt,
+// or of an order, was not told of it, and has its name as it had it.
+func (o *Observed) Told() bool { return o.Applied != nil && o.Applied.Name != nil }
+
 // settled reports a node at rest with which nothing is to be compared: neither the
 // spec nor the Secret has changed since that was done.
 func (o *Observed) settled() bool {

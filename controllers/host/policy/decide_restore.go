@@ -46,6 +46,7 @@ func concernRestore(o *Observed, d *Decision) {
 		status.HardwareDetails, unknown = o.Hardware.DeepCopy(), unknown.Without("hardware")
 	}
 	d.Status = *status
+	forgetTold(&d.Status)
 	now := metav1.NewTime(o.Now).Rfc3339Copy()
 	d.Status.LastUpdated = &now
 	if len(unknown) > 0 {
