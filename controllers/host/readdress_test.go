@@ -210,8 +210,8 @@ func TestANodeIsToldOfTheBMCThatABackupNames(t *testing.T) {
 	})
 }
 
-// TestWhatWasToldInAnotherClusterIsToldAnew: a change was not told there, as of a host that was paused for the move. A host
-// that is made anew counts its generations anew.
+// TestWhatWasToldInAnotherClusterIsToldAnew: a change was not told there, as of a host that was paused for the move, and the node is
+// locked as the host arrives. A host that is made anew counts its generations anew.
 func TestWhatWasToldInAnotherClusterIsToldAnew(t *testing.T) {
 	eachAtRest(t, func(t *testing.T, w *world) {
 		w.halt()
@@ -219,7 +219,10 @@ func TestWhatWasToldInAnotherClusterIsToldAnew(t *testing.T) {
 		raw, err := json.Marshal(w.host().Status)
 		w.g.Expect(err).NotTo(HaveOccurred())
 		w.madeAnew(map[string]string{names.Status: string(raw)})
+		w.sim.Intercept(locked)
 		w.start(policy.Settings{})
+		let(time.Minute)
+		w.sim.Intercept(nil)
 		w.until("told", time.Minute, func(*metal3.BareMetalHost) bool { return w.driverInfo()["redfish_verify_ca"] == false })
 		let(time.Hour)
 		w.g.Expect(w.touched()).To(BeEmpty())
