@@ -394,34 +394,41 @@ func TestAFleetOfFreeHostsOutlivesTheDatabase(t *testing.T) {
 	}
 }
 
+// offWithoutNode is restored as free and off, as its machine is, in an Ironic that has lost the node by which that was
+// installed meanwhile.
+func offWithoutNode(t *testing.T, told *ears) *world {
+	t.Helper()
+	w := newWorldWith(t, assisted(nil), Options{Events: told}, func(h *metal3.BareMetalHost) { h.Spec.Online = false })
+	w.untilState(metal3.StateAvailable, time.Minute)
+	let(time.Minute)
+	backup := w.host()
+	w.edit(func(h *metal3.BareMetalHost) {
+		h.Spec.Online = true
+		wantInstall(h)
+	})
+	w.untilState(metal3.StateProvisioned, time.Minute)
+	let(time.Minute)
+	w.halt()
+	w.putBack(backup)
+	w.sim.Wipe()
+	w.sim.ResetCounts()
+	w.start(policy.Settings{})
+	w.until("enrolled", time.Minute, func(*metal3.BareMetalHost) bool { _, found := w.sim.Node("lab~host-1"); return found })
+	let(10 * time.Minute)
+	n, _ := w.sim.Node("lab~host-1")
+	w.g.Expect(n.Fields["extra"]).To(HaveKeyWithValue("ironflow_baseline", "unknown"), "nobody can tell what is on it")
+	w.g.Expect(w.sim.Counts()[putPower]).To(BeZero())
+	return w
+}
+
 // TestALookAtThePowerDoesNotSwitchOffWhatMayBeInUse: a machine whose node is gone was off when it was enrolled again,
 // and comes on by itself, as after a loss of mains. Its BMC tells. Ironic, which has it as off, would switch it off
 // if it were asked for that: such a look is none.
 func TestALookAtThePowerDoesNotSwitchOffWhatMayBeInUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := &ears{}
-		w := newWorldWith(t, assisted(nil), Options{Events: told}, func(h *metal3.BareMetalHost) { h.Spec.Online = false })
+		w := offWithoutNode(t, told)
 		defer func() { w.stop() }()
-		w.untilState(metal3.StateAvailable, time.Minute)
-		let(time.Minute)
-		backup := w.host()
-		w.edit(func(h *metal3.BareMetalHost) {
-			h.Spec.Online = true
-			wantInstall(h)
-		})
-		w.untilState(metal3.StateProvisioned, time.Minute)
-		let(time.Minute)
-		w.halt()
-		w.putBack(backup)
-		w.sim.Wipe()
-		w.sim.ResetCounts()
-		w.start(policy.Settings{})
-		w.until("enrolled", time.Minute, func(*metal3.BareMetalHost) bool { _, found := w.sim.Node("lab~host-1"); return found })
-		let(10 * time.Minute)
-		n, _ := w.sim.Node("lab~host-1")
-		w.g.Expect(n.Fields["extra"]).To(HaveKeyWithValue("ironflow_baseline", "unknown"), "nobody can tell what is on it")
-		w.g.Expect(w.sim.Counts()[putPower]).To(BeZero())
-
 		told.tell(lab, true) // the mains are back, and the machine is on
 		let(30 * time.Second)
 		w.g.Expect(w.sim.Counts()[putPower]).To(BeZero(), "Ironic is asked to have it off")
@@ -430,4 +437,53 @@ func TestALookAtThePowerDoesNotSwitchOffWhatMayBeInUse(t *testing.T) {
 		w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("MachineMayBeInUse"))
 		w.g.Expect(w.sim.Counts()[putPower]).To(BeZero())
 	})
+}
+
+// TestAMachineWhoseBMCTellsIsNotOffByThePowerOfBefore: while Ironic has not looked since, nothing is done that a machine
+// which may be in use has to be off for. If it was off after all, that is done then.
+func TestAMachineWhoseBMCTellsIsNotOffByThePowerOfBefore(t *testing.T) {
+	deployed := func(h *metal3.BareMetalHost) {
+		h.Spec.Online = true
+		wantInstall(h)
+	}
+	for name, c := range map[string]struct {
+		restarted bool // after the BMC has told
+		asked     func(*metal3.BareMetalHost)
+		on        bool
+	}{
+		"it is on, and to be deployed":              {asked: deployed, on: true},
+		"it is on, and nobody knows what was told":  {asked: deployed, on: true, restarted: true},
+		"it is on, and to be inspected":             {asked: func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.Inspect: ""} }, on: true},
+		"it is off, and to be deployed":             {asked: deployed},
+		"it is off, and nobody knows what was told": {asked: deployed, restarted: true},
+		"it is off, and to be on before it is more": {asked: func(h *metal3.BareMetalHost) { h.Spec.Online = true }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				told := &ears{}
+				w := offWithoutNode(t, told)
+				defer func() { w.stop() }()
+				told.tell(lab, true)
+				let(5 * time.Second)
+				if c.restarted {
+					w.stop()
+					w.start(policy.Settings{})
+				}
+				w.edit(c.asked)
+				let(time.Minute)
+				w.g.Expect(condition(w.host(), metal3.ProgressingCondition).Message).To(ContainSubstring("making sure that the machine is off"))
+				w.g.Expect(w.host().Status.ErrorMessage).To(BeEmpty())
+				w.verifiedOnly("power off")
+				if c.on {
+					w.sim.Edit("lab~host-1", map[string]any{"power_state": "power on"})
+					let(time.Hour)
+					w.foundOn()
+					return
+				}
+				w.edit(deployed)
+				w.untilState(metal3.StateProvisioned, 5*time.Minute)
+				w.g.Expect(w.events.list()).NotTo(ContainElement("RegistrationError"))
+			})
+		})
+	}
 }

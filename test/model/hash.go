@@ -47,6 +47,7 @@ func (w *World) hash() uint64 {
 		_ = out.Encode(h.Spec)
 		_ = out.Encode(bare(h))
 		_ = out.Encode(w.memories[key])
+		fmt.Fprintln(&b, w.memories[key].Off.From.After(w.Now))
 	}
 	for _, id := range sortedKeys(w.nodes) {
 		n := *w.nodes[id]

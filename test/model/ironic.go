@@ -33,6 +33,7 @@ type node struct {
 	inspect  bool // there is an inventory
 	restarts int  // of the machine, in this deployment
 	unseen   bool // that it came on by itself; Ironic looks once a minute as a rule
+	cameOn   time.Time
 	// unabortable means that Ironic has refused to end a deployment by itself.
 	unabortable bool
 }

@@ -339,4 +339,22 @@ annotation detached off a
 Ironic goes on with node-1
 Ironic goes on with node-1
 restored from a backup of when it was available: a; request 2 is busy`,
+	"a machine that may be in use and comes on by itself is not deployed by the power of before": `
+scenario: left alone, and off
+image A for a
+moved to another cluster with its status: a
+by itself comes on the machine of node-1; request 4 is refused
+a label on a
+online a`,
+	"a machine that may be in use is not deployed by the power of before, as nobody knows any more what its BMC told": `
+scenario: left alone, and off
+by itself comes on the machine of node-1
+the controller restarts
+image A for a
+online a`,
+	"a machine that may be in use and comes on by itself does not count as switched on by its host": `
+scenario: left alone, and off
+by itself comes on the machine of node-1
+online a
+image A for a`,
 }

@@ -90,9 +90,17 @@ const (
 	working = time.Minute     // what Ironic does
 )
 
+// ironicLooks is within what time Ironic has looked at a machine's power by itself.
+const ironicLooks = 2 * time.Minute
+
 // later moves the clock, and wakes whoever is due.
 func (w *World) later(d time.Duration) {
 	w.Now = w.Now.Add(d)
+	for _, id := range sortedKeys(w.nodes) {
+		if n := w.nodes[id]; n.unseen && w.blind(id) && w.Now.Sub(n.cameOn) >= ironicLooks {
+			w.seePower(id)
+		}
+	}
 	for key, due := range w.timers {
 		if !due.After(w.Now) {
 			delete(w.timers, key)
@@ -165,8 +173,13 @@ var powerSeen = move{
 	free, "Ironic sees the power of", "", func(w *World, id string) bool { return w.blind(id) },
 	func(w *World, id string) {
 		w.later(moment)
-		w.change(id, func(n *node) { n.PowerState, n.unseen = power(w.machines[n.address].On), false })
+		w.seePower(id)
 	},
+}
+
+// seePower has Ironic know whether a machine is on.
+func (w *World) seePower(id string) {
+	w.change(id, func(n *node) { n.PowerState, n.unseen = power(w.machines[n.address].On), false })
 }
 
 // blind reports whether Ironic does not know whether a machine is on that it looks after.
@@ -208,7 +221,7 @@ func (w *World) comesOn(id string) {
 	w.doubt.Pressed = true
 	w.set(w.nodes[id].address, func(m *machine) { m.On = true })
 	w.switchedByHand(w.nodes[id].address)
-	w.change(id, func(n *node) { n.unseen = true })
+	w.change(id, func(n *node) { n.unseen, n.cameOn = true, w.Now })
 	for _, key := range w.ownersOf(w.nodes[id].address) {
 		if w.host(key).Status.Provisioning.ID == id {
 			m := w.memories[key]

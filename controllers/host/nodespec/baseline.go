@@ -66,22 +66,22 @@ func Doubt(in Input) (want ironic.Desired, doubtful bool) {
 // MayBeInUse reports whether a machine is to be left alone of which that is recorded. Nothing is
 // left to be said when somebody says that what is there is to be kept, and where an active node tells. One that
 // is said to be free is left alone unless it is known to be off, or is to be on and nothing is to be deployed. One
-// that is said to be worked on may be in use whether it is on or off.
-func MayBeInUse(h *metal3.BareMetalHost, n *ironic.Row) bool {
+// that is said to be worked on may be in use whether it is on or off. That it is off is for the caller to know.
+func MayBeInUse(h *metal3.BareMetalHost, n *ironic.Row, off bool) bool {
 	switch {
 	case h.Spec.ExternallyProvisioned || h.DeletionTimestamp != nil:
 		return false
 	case Worked(h):
 		return n.ProvisionState != ironic.StateActive
 	default:
-		return free(h) && n.PowerState != ironic.PowerOff && (!h.Spec.Online || WantsInstance(h))
+		return free(h) && !off && (!h.Spec.Online || WantsInstance(h))
 	}
 }
 
 // heldBack reports a machine that is to be worked on, and that is left alone until somebody
 // has called it free.
 func heldBack(in Input) bool {
-	return Worked(in.Host) && Unproven(in.Node) && !in.CalledFree && MayBeInUse(in.Host, &in.Node.Row)
+	return Worked(in.Host) && Unproven(in.Node) && !in.CalledFree && MayBeInUse(in.Host, &in.Node.Row, in.KnownOff)
 }
 
 // desiredBaseline has the record go once it is over: the node itself tells, by now, or the
@@ -90,7 +90,7 @@ func heldBack(in Input) bool {
 func desiredBaseline(in Input, d *ironic.Desired) {
 	h, n := in.Host, in.Node
 	adopting := InUse(h) && n.ProvisionState != ironic.StateActive && !in.CalledFree
-	waits := free(h) && !in.CalledFree && (!h.Spec.Online || n.PowerState != ironic.PowerOff) ||
+	waits := free(h) && !in.CalledFree && (!h.Spec.Online || !in.KnownOff) ||
 		h.Status.Provisioning.State == metal3.StateRegistering ||
 		heldBack(in)
 	if !Unproven(n) || adopting || waits {

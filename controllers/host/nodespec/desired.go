@@ -43,6 +43,8 @@ type Input struct {
 	// SeenAtWork means that this process has seen a node of the host in the present phase:
 	// that this one is gone is no sign that the host's status is of a backup.
 	SeenAtWork bool
+	// KnownOff means that the machine is off, and has not come on by itself since Ironic has seen that.
+	KnownOff bool
 	// CalledFree means that nothing is needed of a machine that is left alone because something
 	// may be on it: somebody says so, or has asked for what is on it to go, or it is said to be free, is off, and is to be worked on.
 	CalledFree bool

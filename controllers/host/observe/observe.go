@@ -35,7 +35,7 @@ func (b *Observer) Observe(ctx context.Context, h *metal3.BareMetalHost, m *memo
 	}
 	readSummary(o, m, watch)
 	o.Kept = m.Kept
-	o.LostAgent, o.PowerTold = m.LostAgent.Of(o.Node), m.Told != m.Answered
+	o.LostAgent, o.Told, o.PowerTold = m.LostAgent.Of(o.Node), m.Told, m.Told != m.Answered
 	var err error
 	o.Retry, err = b.retryAsked(ctx, o)
 	return o, err

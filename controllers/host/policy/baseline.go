@@ -94,7 +94,7 @@ func (o *Observed) mayBeInUse() bool {
 	if slices.Contains(inUse, o.Node.ProvisionState) { // which tells more than that
 		return false
 	}
-	if !nodespec.MayBeInUse(o.Host, o.Node) && !o.onAndToBeTouched() {
+	if !nodespec.MayBeInUse(o.Host, o.Node, o.knownOff()) && !o.onAndToBeTouched() {
 		return false
 	}
 	if n, read := o.InFull(); read {
@@ -104,10 +104,10 @@ func (o *Observed) mayBeInUse() bool {
 }
 
 // onAndToBeTouched reports a machine that is said to be free, is not known to be off, and is to be inspected,
-// prepared, restarted or kept off. If it may be in use it stays available: it is free once it is off.
+// prepared, restarted, kept off or switched on. If it may be in use it stays available: it is free once it is off.
 func (o *Observed) onAndToBeTouched() bool {
-	return o.available() && !o.Deleting() && !o.Host.Spec.ExternallyProvisioned && o.Node.PowerState != ironic.PowerOff &&
-		(o.inspectionAsked() || o.preparingAsked() || len(rebootAnnotations(o.Host)) > 0)
+	return o.available() && !o.Deleting() && !o.Host.Spec.ExternallyProvisioned && !o.knownOff() &&
+		(o.inspectionAsked() || o.preparingAsked() || len(rebootAnnotations(o.Host)) > 0 || o.Host.Spec.Online && o.saidOff())
 }
 
 // keptAsItIs reports a machine that was worked on, and of which somebody says now that what is on it
@@ -120,7 +120,7 @@ func (o *Observed) keptAsItIs() bool {
 // so, or asks for what is on it to go, or it is off, and said to be free, and is to be worked on.
 func (o *Observed) calledFree() bool {
 	return o.inspectionAskedSince() || o.State() == metal3.StateProvisioned && nodespec.OtherWanted(o.Host) ||
-		o.available() && o.Node != nil && o.Node.PowerState == ironic.PowerOff && (o.inspectionAsked() || o.preparingAsked())
+		o.available() && o.knownOff() && (o.inspectionAsked() || o.preparingAsked())
 }
 
 // inspectionAskedSince reports whether somebody asks for an inspection who may have read why
@@ -254,6 +254,10 @@ func concernUnproven(o *Observed, d *Decision) {
 	worked := nodespec.Worked(o.Host)
 	if _, known := poweredOn(o.Node); !known && !worked {
 		d.wait(0, view.Note{Step: "power state unknown", Text: o.Node.LastError, WaitingFor: "Ironic to learn from the BMC whether the machine is on"})
+		return
+	}
+	if o.saidOff() && !worked {
+		waitForLook(o, d)
 		return
 	}
 	why, free := "the machine is on, while the host's status (%s) knows of nothing on it", "switch it off by its BMC, or annotate the host with "+names.Inspect

@@ -77,6 +77,7 @@ func TestPowerThatIsNotKnownIsNotOff(t *testing.T) {
 			wantInstall(o.Host)
 			full(o).Extra = map[string]any{"ironflow_baseline": "unknown"}
 			full(o).PowerState, o.Node.PowerState = power, power
+			o.Off = OffWord{Node: o.Node.UUID} // what Ironic says is of now
 			settled(o)
 			g.Expect(wanted(o).Extra).NotTo(HaveKey("ironflow_baseline"), "it stays")
 			d := Decide(o)

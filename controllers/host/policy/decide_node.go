@@ -20,7 +20,7 @@ func (o *Observed) NodeInput() nodespec.Input {
 		Host: o.Host, Settings: o.Settings.Settings, BMC: o.BMC, Image: o.Image,
 		NetworkData: o.NetworkData, Hardware: o.Hardware, NewCredentials: NewCredentials(o),
 		LeftAlone:  stalledBy(o, causeBaseline) || stalledBy(o, causeUnproven),
-		SeenAtWork: o.SeenIn == o.State(), CalledFree: o.calledFree(),
+		SeenAtWork: o.SeenIn == o.State(), CalledFree: o.calledFree(), KnownOff: o.knownOff(),
 	}
 	if o.PullSecret != nil {
 		in.PullSecret = o.PullSecret.Value

@@ -36,6 +36,9 @@ type Kept struct {
 	// PowerLooked is when Ironic was last asked to look at the machine's power because its
 	// BMC had told of it. Lost: what came of that is seen at the watch's usual pace.
 	PowerLooked time.Time
+	// Off is what Ironic's word that the machine is off is worth. Lost: a machine that may be in use
+	// is taken to be off by that once Ironic has had the time to look.
+	Off OffWord
 	// Wish is, as ironic.Row has it, what the node is known to hold that is none other than the
 	// status says, although it is written otherwise. Lost: one more read.
 	Wish string
@@ -77,6 +80,7 @@ func (o *Observed) Keep(failed bool, stored State) Kept {
 	if o.Node == nil || fulfilled(o.Node, k.PowerAsked) || failed {
 		k.PowerAsked = "" // its failure counts once
 	}
+	k.Off = o.nextOff()
 	switch {
 	case o.endedUnheard():
 		k.SeenIn = ""

@@ -73,6 +73,8 @@ type Observed struct {
 	Media Media
 	// Read is how far the BMC has read the live image.
 	Read ImageRead
+	// Told counts how often the machine's BMC has told of its power.
+	Told uint64
 	// PowerTold means that the machine's BMC has told of its power, and that Ironic has not
 	// looked since as far as we know.
 	PowerTold bool
