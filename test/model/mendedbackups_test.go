@@ -352,9 +352,9 @@ by itself comes on the machine of node-1
 the controller restarts
 image A for a
 online a`,
-	"a machine that may be in use and comes on by itself does not count as switched on by its host": `
+	"a machine that may be in use is not deployed by the power that was seen before its BMC told": `
 scenario: left alone, and off
 by itself comes on the machine of node-1
-online a
-image A for a`,
+image A for a
+online a`,
 }
