@@ -130,6 +130,7 @@ func (w *wireNode) node() *Node {
 	row := w.row()
 	row.DeployStep, row.Agent, row.Wish = w.DeployStep, agentInfo(w.DriverInternalInfo), WishDigest(w.Extra[KeyWish])
 	row.Credentials, _ = w.Extra[KeyCredentials].(string)
+	row.Machine, _ = w.Extra[KeyMachine].(string)
 	return &Node{
 		Row: row, MaintenanceReason: Redact(w.MaintenanceReason),
 		CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt, InspectionFinishedAt: w.InspectionFinishedAt,

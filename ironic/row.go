@@ -35,6 +35,9 @@ type Row struct {
 	// Credentials is the digest of the BMC's username and password that the host controller
 	// has sent last, as it has the node keep it, in extra; empty for nothing.
 	Credentials string
+	// Machine is what the host controller has the node keep of the machine that it is of, in extra: one
+	// key for each line; empty for nothing.
+	Machine string
 
 	DeployStep Step
 	Agent      AgentInfo
@@ -45,6 +48,9 @@ const KeyWish = "ironflow_wish"
 
 // KeyCredentials is the entry of extra that Row.Credentials is.
 const KeyCredentials = "ironflow_credentials" //nolint:gosec // the name of a digest
+
+// KeyMachine is the entry of extra that Row.Machine is.
+const KeyMachine = "ironflow_machine"
 
 // WishDigest names a value of KeyWish, as it was sent or as Ironic gives it back; empty for none.
 func WishDigest(wish any) string {
@@ -108,6 +114,7 @@ type wireRow struct {
 type wireExtra struct {
 	Wish        any `json:"ironflow_wish"`
 	Credentials any `json:"ironflow_credentials"`
+	Machine     any `json:"ironflow_machine"`
 }
 
 // row keeps of a list entry what the watch compares.
@@ -118,6 +125,7 @@ func (w *wireRow) row() Row {
 		ProvisionUpdatedAt: w.ProvisionUpdatedAt, LastError: Redact(w.LastError), Health: w.Health, Wish: WishDigest(w.Extra.Wish),
 	}
 	r.Credentials, _ = w.Extra.Credentials.(string)
+	r.Machine, _ = w.Extra.Machine.(string)
 	if w.DriverInternalInfo != nil {
 		r.DeployStep, r.Agent = w.DeployStep, agentInfo(w.DriverInternalInfo)
 	}
@@ -140,7 +148,8 @@ func (r Row) sameFields(o Row) bool {
 		r.TargetProvisionState == o.TargetProvisionState && r.PowerState == o.PowerState &&
 		r.TargetPowerState == o.TargetPowerState &&
 		r.Maintenance == o.Maintenance && r.Fault == o.Fault && r.Reservation == o.Reservation &&
-		r.ProvisionUpdatedAt.Equal(o.ProvisionUpdatedAt) && r.LastError == o.LastError && r.Health == o.Health && r.Wish == o.Wish && r.Credentials == o.Credentials
+		r.ProvisionUpdatedAt.Equal(o.ProvisionUpdatedAt) && r.LastError == o.LastError && r.Health == o.Health && r.Wish == o.Wish && r.Credentials == o.Credentials &&
+		r.Machine == o.Machine
 }
 
 // sameProgress compares how far a deployment is; heartbeats alone do not count.

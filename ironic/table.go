@@ -1,14 +1,21 @@
 package ironic
 
-import "time"
+import (
+	"iter"
+	"slices"
+	"strings"
+	"time"
+)
 
 // table is what the watch knows of all nodes. Its methods merge what a reader
 // saw and return the differences; they do no I/O and take the time as a value.
 type table struct {
 	rows  map[string]*entry
 	names map[string]string // UUID by name
-	sweep int               // number of the running or last sweep
-	place int               // the highest place in the feed that was given out
+	// machines are the UUIDs of the nodes of each key of Row.Machine.
+	machines map[string][]string
+	sweep    int // number of the running or last sweep
+	place    int // the highest place in the feed that was given out
 	// expected are the nodes, all of them known, that hosts of ours wait for.
 	expected map[string]bool
 	// rhythm is the longest pause between two heartbeats of a ramdisk that was seen from
@@ -43,7 +50,7 @@ type beat struct {
 }
 
 func newTable() *table {
-	return &table{rows: map[string]*entry{}, names: map[string]string{}, expected: map[string]bool{}}
+	return &table{rows: map[string]*entry{}, names: map[string]string{}, machines: map[string][]string{}, expected: map[string]bool{}}
 }
 
 // put sets a node's row.
@@ -61,8 +68,35 @@ func (t *table) put(r Row) *entry {
 			t.names[r.Name] = r.UUID
 		}
 	}
+	if e.row.Machine != r.Machine {
+		t.leaveMachine(e.row)
+		for key := range machineKeys(r) {
+			t.machines[key] = append(t.machines[key], r.UUID)
+		}
+	}
 	e.row, e.swept = r, t.sweep
 	return e
+}
+
+// machineKeys are the keys of a node's machine.
+func machineKeys(r Row) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for key := range strings.Lines(r.Machine) {
+			if !yield(strings.TrimSuffix(key, "\n")) {
+				return
+			}
+		}
+	}
+}
+
+// leaveMachine forgets which machine a node is of.
+func (t *table) leaveMachine(r Row) {
+	for key := range machineKeys(r) {
+		left := slices.DeleteFunc(t.machines[key], func(uuid string) bool { return uuid == r.UUID })
+		if t.machines[key] = left; len(left) == 0 {
+			delete(t.machines, key)
+		}
+	}
 }
 
 // learn takes in what an answer of now says about a node.
@@ -110,6 +144,7 @@ func (t *table) remove(uuid string) (Change, bool) {
 	if t.names[e.row.Name] == uuid {
 		delete(t.names, e.row.Name)
 	}
+	t.leaveMachine(e.row)
 	return Change{Kind: Vanished, UUID: uuid, Name: e.row.Name, Row: e.row, Previous: e.row}, true
 }
 

@@ -2,6 +2,7 @@ package ironic
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -179,6 +180,19 @@ func (w *Watch) Named(name string) (row Row, found, complete bool) {
 		return e.row, true, complete
 	}
 	return Row{}, false, complete && w.err == nil
+}
+
+// OfMachine returns the ids of the nodes that keep one of these keys of their machine,
+// without asking Ironic.
+func (w *Watch) OfMachine(keys ...string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var ids []string
+	for _, key := range keys {
+		ids = append(ids, w.table.machines[key]...)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // Learn takes in what an answer to a request of ours says about a node, so that

@@ -250,7 +250,7 @@ func with(m map[string]string, key, value string) map[string]string {
 func (w *World) abandon(address string) {
 	for _, id := range sortedKeys(w.nodes) {
 		if w.nodes[id].address == address {
-			w.change(id, func(n *node) { n.abandoned, n.unheld = true, true })
+			w.change(id, func(n *node) { n.abandoned = true })
 		}
 	}
 }

@@ -188,12 +188,11 @@ func (w *World) checkCutOff(n *node, how string) {
 	w.breaks("CUT OFF UNASKED: Ironic %s the machine of node %s while %s, which is what is asked for", how, n.Name, is)
 }
 
-// checkEnrolled finds a second node for one machine. One that is left of a host which was
-// deleted before any controller had put its finalizer on it does not count: whoever moves a
-// host and deletes it at once asks for that, and Ironic cannot be asked for a BMC's node.
+// checkEnrolled finds a second node for one machine, also beside one that is left of a host which was deleted before
+// any controller had put its finalizer on it.
 func (w *World) checkEnrolled(n *node) {
 	for _, other := range w.nodes {
-		if other.UUID != n.UUID && other.address == n.address && !other.unheld {
+		if other.UUID != n.UUID && other.address == n.address {
 			w.breaks("TWO NODES: %s and %s are nodes of one machine", other.Name, n.Name)
 		}
 	}

@@ -25,15 +25,12 @@ type node struct {
 	// abandoned means that its host went without a controller, or that somebody else has
 	// taken it, so that it may stay.
 	abandoned bool
-	// unheld means that its host was deleted before a controller could hold it up by a
-	// finalizer: Kubernetes lets such a host go at once, and nobody could remove the node.
-	unheld   bool
-	silent   bool // the agent in the live image does not call
-	wish     string
-	inspect  bool // there is an inventory
-	restarts int  // of the machine, in this deployment
-	unseen   bool // that it came on by itself; Ironic looks once a minute as a rule
-	cameOn   time.Time
+	silent    bool // the agent in the live image does not call
+	wish      string
+	inspect   bool // there is an inventory
+	restarts  int  // of the machine, in this deployment
+	unseen    bool // that it came on by itself; Ironic looks once a minute as a rule
+	cameOn    time.Time
 	// unabortable means that Ironic has refused to end a deployment by itself.
 	unabortable bool
 }
@@ -45,8 +42,7 @@ func (w *World) change(id string, edit func(*node)) *node {
 	edit(&n)
 	w.made++ // no two changes have one time
 	n.UpdatedAt = w.stamp()
-	n.Wish = ironic.WishDigest(n.Extra[ironic.KeyWish])
-	n.Credentials, _ = n.Extra[ironic.KeyCredentials].(string)
+	n.readExtra()
 	if n.ProvisionState != before.ProvisionState {
 		n.ProvisionUpdatedAt = n.UpdatedAt
 	}
@@ -55,6 +51,13 @@ func (w *World) change(id string, edit func(*node)) *node {
 		w.wakeForNode(before, n.Row)
 	}
 	return &n
+}
+
+// readExtra fills in what lists show of extra.
+func (n *node) readExtra() {
+	n.Wish = ironic.WishDigest(n.Extra[ironic.KeyWish])
+	n.Credentials, _ = n.Extra[ironic.KeyCredentials].(string)
+	n.Machine, _ = n.Extra[ironic.KeyMachine].(string)
 }
 
 // stamp is a time of Ironic's own clock, which no two changes share.
@@ -129,7 +132,7 @@ func (g gateway) Get(_ context.Context, ident string) (*ironic.Node, error) {
 // node is the node of an id or a name.
 func (g gateway) node(ident string) (*ironic.Node, error) {
 	for _, id := range sortedKeys(g.world().nodes) {
-		if n := g.world().nodes[id]; n.UUID == ident || n.Name == ident && ident != "" {
+		if n := g.world().nodes[id]; n.UUID == ident || (n.Name == ident || n.chosen == ident) && ident != "" {
 			return shown(n), nil
 		}
 	}
@@ -189,6 +192,7 @@ func (g gateway) Create(_ context.Context, e ironic.Enrolment) (*ironic.Node, bo
 			n.Interfaces.Deploy = "direct"
 		}
 		n.takeAccess()
+		n.readExtra()
 		w.nodes[id] = n
 		w.checkEnrolled(n)
 		w.wakeForNode(ironic.Row{}, n.Row)

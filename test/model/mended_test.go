@@ -37,6 +37,23 @@ no image for a
 Ironic goes on with node-0
 Ironic goes on with node-0
 annotation detached off b`,
+	"a detached host is not attached at the BMC of a node that is renamed while its host has no status": `
+scenario: detached, with the BMC of another host
+moved to another cluster without its status: a
+the right password in the Secret of a
+somebody renames node-0
+annotation detached off b`,
+	"a detached host is not attached at the BMC of a node that is renamed and whose host is gone since": `
+scenario: detached, with the BMC of another host
+moved to another cluster without its status: a
+somebody renames node-0
+delete a
+annotation detached off b`,
+	"a host without a status gets no second node beside its own, which is renamed": `
+scenario: provisioned
+moved to another cluster without its status: a; crash after write 1
+somebody renames node-0
+the controller restarts`,
 	"a detached host is not attached at the BMC of one whose status is lost": `
 scenario: detached, with the BMC of another host
 moved to another cluster without its status: a; look 3 fails
@@ -110,7 +127,7 @@ scenario: provisioned
 annotation detached on a
 annotation detached off a; crash after write 1
 somebody renames node-1`,
-	"the node of a host that was deleted before it had a finalizer counts for nobody": `
+	"a machine gets no second node beside that of a host that was deleted before it had a finalizer": `
 scenario: two hosts of one BMC
 moved to another cluster with its status: a; crash after write 1
 delete a`,

@@ -2,6 +2,8 @@ package model
 
 import (
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -53,6 +55,17 @@ func (t watch) Named(name string) (row ironic.Row, found, complete bool) {
 		}
 	}
 	return ironic.Row{}, false, true
+}
+
+// OfMachine implements ironics.Table.
+func (t watch) OfMachine(keys ...string) (ids []string) {
+	rows := t.run.world.shows()
+	for _, id := range sortedKeys(rows) {
+		if slices.ContainsFunc(strings.Split(rows[id].Machine, "\n"), func(key string) bool { return slices.Contains(keys, key) }) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // Learn implements ironics.Table.

@@ -36,6 +36,8 @@ func (w *Work) onIronic(ctx context.Context, action policy.Action) error {
 	switch a := action.(type) {
 	case policy.LookUp:
 		return w.lookUp(ctx)
+	case policy.LookAtBMC:
+		return w.lookAtBMC(ctx, a)
 	case nodeaction.FindOwner:
 		return w.findOwner(ctx, a)
 	case policy.Refresh:

@@ -12,6 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/ironics"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/ironic"
@@ -76,6 +78,34 @@ func (w *Work) whoIsNamed(ctx context.Context, e *policy.Evidence) error {
 		e.Named = key.String() + ", which this controller may not look at"
 	case !apierrors.IsNotFound(err):
 		return fmt.Errorf("look for host %s, which a node is named after: %w", key, err)
+	}
+	return nil
+}
+
+// lookAtBMC looks whether a node is there that the watch has seen at the host's BMC. It is the
+// host's by its full name, or by the id that an enrolment of the host has named.
+func (w *Work) lookAtBMC(ctx context.Context, a policy.LookAtBMC) error {
+	o := &w.Known
+	if id := nodespec.EnrolmentID(o.Host); id != "" {
+		n, err := w.Gateway.Get(ctx, id)
+		if err == nil {
+			o.Owner.Enrolled = n.UUID
+		}
+		if ironic.KindOf(err) != ironic.Gone {
+			return w.see(n, err)
+		}
+	}
+	n, err := w.Gateway.Get(ctx, a.ID)
+	switch {
+	case ironic.KindOf(err) == ironic.Gone:
+		w.Watch.Forget(a.ID)
+	case err != nil || n.Name == nodespec.NodeName(o.Host):
+		return w.see(n, err)
+	default:
+		w.Watch.Learn(n.Row)
+	}
+	if o.AtBMC = ironics.OtherAtBMC(w.Watch, o.Host); o.AtBMC == a.ID {
+		o.Owner = policy.JudgeAtBMC(o.Host, a.ID)
 	}
 	return nil
 }

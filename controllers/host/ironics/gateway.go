@@ -57,6 +57,7 @@ type Gateway interface {
 type Table interface {
 	Row(uuid string) (ironic.Row, bool)
 	Named(name string) (row ironic.Row, found, complete bool)
+	OfMachine(keys ...string) (ids []string)
 	Learn(r ironic.Row)
 	Forget(uuid string)
 }

@@ -103,6 +103,18 @@ func nodeOf(w Watch, h *metal3.BareMetalHost) (id string, there bool) {
 	return row.UUID, there
 }
 
+// OtherAtBMC is the id of a node that has a host's BMC and that the host's status does not name;
+// empty for none, as far as is known. Nodes that were enrolled by others tell of it once the host
+// controller has changed them.
+func OtherAtBMC(t Table, h *metal3.BareMetalHost) string {
+	for _, id := range t.OfMachine(nodespec.SameBMCKeys(h)...) {
+		if id != h.Status.Provisioning.ID {
+			return id
+		}
+	}
+	return ""
+}
+
 // elsewhere says what is wrong and what to do. A host can be detached when it is registered.
 func elsewhere(said, is, node string, h *metal3.BareMetalHost) string {
 	way := "detach the host first (annotation " + names.Detached + ")"

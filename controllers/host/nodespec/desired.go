@@ -78,7 +78,7 @@ func Enrolment(in Input) ironic.Enrolment {
 		Properties:      map[string]any{"capabilities": capabilities("", h.BootMode()), "cpu_arch": architecture(in)},
 		AutomatedClean:  &clean,
 		DisablePowerOff: h.Spec.DisablePowerOff,
-		NetworkData:     in.NetworkData, Extra: map[string]any{},
+		NetworkData:     in.NetworkData, Extra: map[string]any{ironic.KeyMachine: machineText(h)},
 	}
 	if in.BMC.Content != "" {
 		e.Extra[ironic.KeyCredentials] = in.BMC.Content
@@ -143,6 +143,7 @@ func desiredBMC(in Input, d *ironic.Desired) {
 			d.DriverInfo[key] = ironic.Remove
 		}
 	}
+	d.Extra[ironic.KeyMachine] = machineText(in.Host) // by the request that tells Ironic of the address
 	d.SendSecrets = in.NewCredentials
 	if sent := in.BMC.Content; sent != "" && (in.NewCredentials || in.Node.Credentials == sent) {
 		d.Extra[ironic.KeyCredentials] = sent

@@ -14,13 +14,7 @@ import (
 // MachineKeys are what a host is found by among all: its BMC, the system behind that, and
 // the MAC addresses of its machine.
 func MachineKeys(h *metal3.BareMetalHost) []string {
-	var keys []string
-	if m := machineOf(h); m.known {
-		keys = append(keys, keyBMC+m.bmc, keyOfSystem(m.bmc, m.system))
-		if m.device != "" {
-			keys = append(keys, keyOfDevice(m.family, m.device))
-		}
-	}
+	keys := BMCKeys(h)
 	if h.Spec.BootMACAddress != "" {
 		keys = append(keys, KeyOfMAC(h.Spec.BootMACAddress))
 	}
@@ -30,9 +24,35 @@ func MachineKeys(h *metal3.BareMetalHost) []string {
 	return keys
 }
 
+// BMCKeys are those of them that say which BMC it is, and which system behind that. A
+// host's node keeps them.
+func BMCKeys(h *metal3.BareMetalHost) []string {
+	m := machineOf(h)
+	if !m.known {
+		return nil
+	}
+	keys := []string{keyBMC + m.bmc, keyOfSystem(m.bmc, m.system)}
+	if m.device != "" {
+		keys = append(keys, keyOfDevice(m.family, m.device))
+	}
+	return keys
+}
+
+// machineText is how a node keeps the keys of its host's BMC.
+func machineText(h *metal3.BareMetalHost) string { return strings.Join(BMCKeys(h), "\n") }
+
 // DoubleKeys are the keys of all hosts that may be of a host's machine: [SameMachine] tells
 // whether they are. One BMC may have thousands of systems, of which one is looked for.
 func DoubleKeys(h *metal3.BareMetalHost) []string {
+	keys := SameBMCKeys(h)
+	if h.Spec.BootMACAddress != "" {
+		keys = append(keys, KeyOfMAC(h.Spec.BootMACAddress))
+	}
+	return keys
+}
+
+// SameBMCKeys are those of [BMCKeys] of which whatever has one is of a host's machine.
+func SameBMCKeys(h *metal3.BareMetalHost) []string {
 	var keys []string
 	m := machineOf(h)
 	switch {
@@ -44,9 +64,6 @@ func DoubleKeys(h *metal3.BareMetalHost) []string {
 	}
 	if m.device != "" {
 		keys = append(keys, keyOfDevice(otherFamily[m.family], m.device))
-	}
-	if h.Spec.BootMACAddress != "" {
-		keys = append(keys, KeyOfMAC(h.Spec.BootMACAddress))
 	}
 	return keys
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/host/resources"
 )
 
-// observeDoubles looks whether the host's machine is another host's, and which of its
+// observeDoubles looks whether the host's machine is another host's, or has another node, and which of its
 // network interfaces tell nothing.
 func (b *Observer) observeDoubles(ctx context.Context, o *policy.Observed, watch ironics.Table) error {
 	others, err := resources.MayBeDoubles(ctx, b.Store.Cache, o.Host)
@@ -27,6 +27,8 @@ func (b *Observer) observeDoubles(ctx context.Context, o *policy.Observed, watch
 		_, found, _ := watch.Named(nodespec.NodeName(h))
 		return found
 	})
+	_, _, listed := watch.Named(nodespec.NodeName(o.Host))
+	o.AtBMC, o.Unlisted = ironics.OtherAtBMC(watch, o.Host), !listed
 	o.SharedMACs, err = resources.SharedMACs(ctx, b.Store.Cache, o.Host)
 	return err
 }

@@ -21,6 +21,9 @@ type Action interface {
 type (
 	// LookUp finds the node by id, name and MAC.
 	LookUp struct{}
+	// LookAtBMC looks whether a node is there that is said to have the host's BMC, before the host
+	// is given one of its own.
+	LookAtBMC struct{ ID string }
 	// ReadConfigDrive reads the Secrets that the instance is given.
 	ReadConfigDrive struct{}
 	// ReadPullSecret reads the credentials of the image's registry.
@@ -65,6 +68,9 @@ type (
 
 // Name implements Action.
 func (LookUp) Name() string { return "look up node" }
+
+// Name implements Action.
+func (LookAtBMC) Name() string { return "look at the node of the BMC" }
 
 // Name implements Action.
 func (ReadConfigDrive) Name() string { return "read config drive" }

@@ -39,7 +39,7 @@ func ToIronicWrite(a Action) bool {
 		return false
 	}
 	switch a.(type) {
-	case LookUp, nodeaction.FindOwner, Refresh:
+	case LookUp, LookAtBMC, nodeaction.FindOwner, Refresh:
 		return false
 	}
 	return true

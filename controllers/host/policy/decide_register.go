@@ -109,6 +109,14 @@ func ensureEnrolled(o *Observed, d *Decision) {
 		enter(o, d, StateDeleting)
 		return
 	}
+	switch { // whatever the name of a node is that the BMC has: the machine would have two
+	case o.AtBMC != "":
+		d.do(LookAtBMC{o.AtBMC})
+		return
+	case o.Unlisted:
+		d.wait(untilListed, view.Note{Step: "looking for the host's node", WaitingFor: "Ironic to list its nodes"})
+		return
+	}
 	if o.Settings.BuildImages && !o.Image.Asked && nodespec.BootsForInspection(o.Host) && o.State() == metal3.StateRegistering {
 		d.do(AskImage{nodespec.ImageSpec(o.NodeInput())}) // built while the BMC is verified
 		return
@@ -122,6 +130,9 @@ func ensureEnrolled(o *Observed, d *Decision) {
 	d.event("Registered", "Registered new host")
 	d.count(CountRegistration)
 }
+
+// untilListed is how long a host waits at a time that is to be enrolled right after the program has started.
+const untilListed = 5 * time.Second
 
 // ensureVerified brings a freshly enrolled node to manageable, which makes Ironic
 // talk to the BMC.

@@ -32,6 +32,11 @@ type Observed struct {
 	Owner Owner
 	// Double is the other host that the machine belongs to, if any.
 	Double Double
+	// AtBMC is the id of another node than the host's that is said to have the host's BMC;
+	// empty for none.
+	AtBMC string
+	// Unlisted means that there may be others, because Ironic's nodes are not all known yet.
+	Unlisted bool
 	// SharedMACs are MAC addresses of the machine that others' machines have as well.
 	SharedMACs []string
 	// Slot is how the host stands with the limits on hosts at work.

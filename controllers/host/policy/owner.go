@@ -116,6 +116,13 @@ func Judge(h *metal3.BareMetalHost, n *ironic.Node, e Evidence) Owner {
 	return Owner{Shown: n.UUID}
 }
 
+// JudgeAtBMC says whose a node is that has the BMC of a host which no node was found for: not the
+// host's. It is named by its id alone: who may read one namespace is not to learn what is in others.
+func JudgeAtBMC(h *metal3.BareMetalHost, id string) Owner {
+	return Owner{Foreign: fmt.Sprintf("node %s in Ironic is left alone: it has this host's BMC (%s), and a machine has one node; "+
+		"if it is this host's, name it %s in Ironic, otherwise remove it there, or correct or delete the host that is wrong", id, h.Spec.BMC.Address, nodespec.NodeName(h))}
+}
+
 // DisplayName is a node's name, or its id where it has none.
 func DisplayName(n *ironic.Row) string {
 	if n.Name == "" {
