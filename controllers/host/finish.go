@@ -39,7 +39,7 @@ func (p *pass) save(ctx context.Context, note view.Note) error {
 		return err
 	}
 	policy.Summarise(h, policy.Findings{
-		Now: p.Known.Now, Told: p.Known.Told(), Sight: p.Known.Sight, Note: note, Down: p.down, Cause: p.cause,
+		Now: p.Known.Now, Told: p.Known.ToldOfSpec(), Sight: p.Known.Sight, Note: note, Down: p.down, Cause: p.cause,
 	})
 	if p.Saver.Changed(h) {
 		now := metav1.NewTime(p.Known.Now).Rfc3339Copy()

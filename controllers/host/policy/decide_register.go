@@ -318,9 +318,9 @@ func forgetTold(s *metal3.BareMetalHostStatus) {
 	}
 }
 
-// Told reports whether Ironic was told all of the spec in this pass. A node that only came to know of a doubt,
+// ToldOfSpec reports whether Ironic was told all of the spec in this pass. A node that only came to know of a doubt,
 // or of an order, was not told of it, and has its name as it had it.
-func (o *Observed) Told() bool { return o.Applied != nil && o.Applied.Name != nil }
+func (o *Observed) ToldOfSpec() bool { return o.Applied != nil && o.Applied.Name != nil }
 
 // settled reports a node at rest with which nothing is to be compared: neither the
 // spec nor the Secret has changed since that was done.
