@@ -51,7 +51,7 @@ func (w *World) hash() uint64 {
 	}
 	for _, id := range sortedKeys(w.nodes) {
 		n := *w.nodes[id]
-		fmt.Fprintln(&b, rank(n.UpdatedAt), rank(n.ProvisionUpdatedAt), rank(n.InspectionFinishedAt), n.password, n.silent, n.wish, n.inspect, n.restarts, n.chosen, n.abandoned, n.address, n.unseen, n.unabortable)
+		fmt.Fprintln(&b, rank(n.UpdatedAt), rank(n.ProvisionUpdatedAt), rank(n.InspectionFinishedAt), n.password, n.silent, n.wish, n.inspect, n.restarts, n.chosen, n.abandoned, n.address, n.unseen, n.unabortable, n.begun)
 		if order := plan.OrderOf(&n.Node); order != nil {
 			fmt.Fprintln(&b, order.Started(&n.Node), order.Since.Before(n.ProvisionUpdatedAt))
 		}

@@ -72,6 +72,7 @@ func (w *World) boot(id, how string) {
 // installed ends the deployment of a node: from now on, that counts.
 func (w *World) installed(n *node) {
 	w.installs[n.address]++
+	w.change(n.UUID, func(n *node) { n.begun = false })
 	for _, key := range w.ownersOf(n.address) {
 		h, a := w.host(key), w.asked[key]
 		a.Destroy = h.DeletionTimestamp != nil || differs(h, w.machines[n.address].Disk)

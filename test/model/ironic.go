@@ -31,6 +31,9 @@ type node struct {
 	restarts  int  // of the machine, in this deployment
 	unseen    bool // that it came on by itself; Ironic looks once a minute as a rule
 	cameOn    time.Time
+	// begun means that the record of what may be on the machine was taken away because somebody asks for a
+	// system on it, and it was off: what comes on by itself from then on is at work.
+	begun bool
 	// unabortable means that Ironic has refused to end a deployment by itself.
 	unabortable bool
 }

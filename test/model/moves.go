@@ -220,7 +220,9 @@ func (w *World) vanish(id string) {
 func (w *World) comesOn(id string) {
 	w.doubt.Pressed = true
 	w.set(w.nodes[id].address, func(m *machine) { m.On = true })
-	w.switchedByHand(w.nodes[id].address)
+	if !w.nodes[id].begun {
+		w.switchedByHand(w.nodes[id].address)
+	}
 	w.change(id, func(n *node) { n.unseen, n.cameOn = true, w.Now })
 	for _, key := range w.ownersOf(w.nodes[id].address) {
 		if w.host(key).Status.Provisioning.ID == id {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -42,8 +43,9 @@ func (g gateway) Update(_ context.Context, have *ironic.Node, d ironic.Desired) 
 		}
 		w.change(have.UUID, func(n *node) {
 			at, provisioned := n.UpdatedAt, n.ProvisionUpdatedAt
+			begun := nodespec.Unproven(&n.Node) && !nodespec.Unproven(&after.Node) && w.mayGo(n.address) && !w.machines[n.address].On
 			*n = after
-			n.UpdatedAt, n.ProvisionUpdatedAt = at, provisioned
+			n.UpdatedAt, n.ProvisionUpdatedAt, n.begun = at, provisioned, n.begun || begun
 			n.takeAccess()
 		})
 		return nil
