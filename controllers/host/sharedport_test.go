@@ -66,6 +66,7 @@ func TestAPortThatAnotherNodeHas(t *testing.T) {
 		})).To(Succeed())
 		w.untilState(metal3.StateAvailable, 10*time.Minute)
 		w.g.Expect(w.portsInIronic()).To(Equal(map[string]bool{macBoot: true, macStays: false}))
+		let(time.Second) // events follow what they are about
 		w.g.Expect(w.events.texts).To(ContainElement(And(ContainSubstring(macShared), ContainSubstring("rack-9"))))
 	})
 }

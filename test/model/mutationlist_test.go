@@ -104,7 +104,7 @@ var mutations = []mutation{
 	// What a sceptical reader has found: a machine that was touched unasked.
 	{name: "a look at the power switches off what may be in use", file: "policy/decide_power.go", old: "ok && !on && nodespec.Unproven(n.Node())", new: "ok && !on && o.Host == nil"},
 	{name: "a machine that may be in use is off by what Ironic saw before its BMC told", file: "policy/off.go", old: "w.Node == o.Node.UUID && w.Told == o.Told }", new: "w.Node == o.Node.UUID }"},
-	{name: "a machine that may be in use is off by what Ironic saw before a restart", file: "policy/off.go", old: "		return ironicLooks\n", new: "		return 0\n"},
+	{name: "a machine that may be in use is off by what Ironic saw before a restart", file: "policy/off.go", old: "		return ironicLooks\n", new: "		return 0\n", pkg: "./controllers/host", run: "^TestAMachineWhoseBMCTellsIsNotOffByThePowerOfBefore$"},
 	{
 		name: "Ironic is believed at once that a machine is off which may be in use", file: "policy/off.go", old: "o.saidOff() && o.offIn() <= 0 }", new: "o.saidOff() }",
 		pkg: "./controllers/host", run: "^TestAMachineWhoseBMCTellsIsNotOffByThePowerOfBefore$",
