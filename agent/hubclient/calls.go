@@ -27,11 +27,17 @@ func (c *Client) Register(ctx context.Context, h Host) (wire.HostRegistrationRes
 		header.Set(wire.HeaderAttempt, c.attempt)
 	}
 	header.Set(wire.HeaderHostToken, wire.HostTokenWanted)
+	if seconds := c.retryAfter.Load(); seconds > 0 { // it comes no earlier, see [Delay]
+		header.Set(wire.HeaderWaited, strconv.FormatInt(seconds, 10))
+	}
 	answer, err := c.do(ctx, call{
 		header: header,
 		method: http.MethodPost, path: "/infra-envs/" + url.PathEscape(h.InfraEnvID) + "/hosts", want: http.StatusCreated,
 		in: wire.HostCreateParams{HostID: h.HostID, DiscoveryAgentVersion: *c.version.Load()}, out: &out,
 	})
+	if seconds := busyFor(err); seconds > 0 || err == nil { // what else goes wrong does not cost it its place
+		c.retryAfter.Store(seconds)
+	}
 	if own := answer.Get(wire.HeaderHostToken); err == nil && own != "" {
 		_ = c.token.Own(own) // what cannot be kept is asked for again after a crash
 	}

@@ -35,6 +35,15 @@ func seconds(text string) time.Duration {
 	return time.Duration(min(n, uint64(MaxRetryAfter/time.Second))) * time.Second
 }
 
+// busyFor is for how many seconds a hub with too much to do asks to be left alone; zero for other errors.
+func busyFor(err error) int64 {
+	status, ok := errors.AsType[*StatusError](err)
+	if !ok || status.Code != http.StatusServiceUnavailable {
+		return 0
+	}
+	return int64(status.RetryAfter / time.Second)
+}
+
 // Delay is how long to wait after a failed call: own, unless the hub asked for more.
 func Delay(err error, own time.Duration) time.Duration {
 	status, ok := errors.AsType[*StatusError](err)

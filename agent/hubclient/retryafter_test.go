@@ -89,3 +89,25 @@ func TestTheHubsGap(t *testing.T) {
 		})
 	}
 }
+
+// TestWhoHasWaitedSaysSo: the hub lets a host that it told to come later in before those that come for the first time, also
+// where something else went wrong in between.
+func TestWhoHasWaitedSaysSo(t *testing.T) {
+	g := NewWithT(t)
+	var waited []string
+	answers := []int{http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusCreated, http.StatusTooManyRequests}
+	hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", "30")
+		w.WriteHeader(answers[len(waited)])
+		waited = append(waited, r.Header.Get(wire.HeaderWaited))
+		_, _ = io.WriteString(w, "{}")
+	}))
+	defer hub.Close()
+	client, err := hubclient.New(hubclient.Options{URL: hub.URL})
+	g.Expect(err).NotTo(HaveOccurred())
+	defer client.Close()
+	for range answers {
+		_, _ = client.Register(t.Context(), host)
+	}
+	g.Expect(waited).To(Equal([]string{"", "30", "30", "30", ""}))
+}

@@ -34,13 +34,7 @@ func (d *Desk) putOff(steps wire.Steps, s *snapshots.Host, now time.Time) wire.S
 		return steps
 	}
 	kept := slices.DeleteFunc(slices.Clone(steps.Instructions), func(step wire.Step) bool {
-		switch _, known := s.Results[step.StepType]; {
-		case !slices.Contains(instructions.Recurring, step.StepType):
-			return false
-		case known:
-			return true
-		}
-		return step.StepType != wire.StepTypeInventory && behind > checksBehind
+		return repeats(s, step) || behind > checksBehind && step.StepType != wire.StepTypeInventory && recurs(step)
 	})
 	if len(kept) == len(steps.Instructions) {
 		return steps
@@ -59,11 +53,18 @@ func isTurn(key store.HostKey, now time.Time) bool {
 	return (name.Sum64()>>1+uint64(now.Unix()/int64(turnLasts/time.Second)))%turns == 0
 }
 
-// OnlyChecked reports whether all that the host is asked for are checks that it is asked for again: a reply that is
-// told to come later is not lost, and keeps no installation waiting.
-func (d *Desk) OnlyChecked(ctx context.Context, key store.HostKey) bool {
+// OnlyRepeats reports whether all that the host is asked for are checks whose results are known: a reply that is told
+// to come later is asked for again, and nobody waits for it.
+func (d *Desk) OnlyRepeats(ctx context.Context, key store.HostKey) bool {
 	s, err := d.Snapshot(ctx, key)
-	return err == nil && len(s.Steps.Instructions) > 0 && !slices.ContainsFunc(s.Steps.Instructions, func(step wire.Step) bool {
-		return !slices.Contains(instructions.Recurring, step.StepType)
-	})
+	return err == nil && len(s.Steps.Instructions) > 0 && !slices.ContainsFunc(s.Steps.Instructions, func(step wire.Step) bool { return !repeats(s, step) })
+}
+
+// recurs reports whether the step is a check that comes again.
+func recurs(step wire.Step) bool { return slices.Contains(instructions.Recurring, step.StepType) }
+
+// repeats reports whether the step is a check that comes again, and whose result is known.
+func repeats(s *snapshots.Host, step wire.Step) bool {
+	_, known := s.Results[step.StepType]
+	return known && recurs(step)
 }

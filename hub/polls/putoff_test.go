@@ -78,6 +78,32 @@ func TestAHubThatIsBehindAsksLess(t *testing.T) {
 	}
 }
 
+// TestOnlyRepeatsCanWait: a host is told to come later only where all that it is asked for are checks whose results the
+// hub has. A first result, an order, and whatever a host tells that is asked for nothing, are never refused.
+func TestOnlyRepeatsCanWait(t *testing.T) {
+	for name, tc := range map[string]struct {
+		asks wire.Steps
+		want bool
+	}{
+		"all is known":            {asks(time.Minute, wire.StepTypeInventory, wire.StepTypeNTPSynchronizer), true},
+		"something is not known":  {asks(time.Minute, wire.StepTypeInventory, wire.StepTypeDomainResolution), false},
+		"a lease that ends":       {asks(time.Minute, wire.StepTypeInventory, wire.StepTypeDHCPLeaseAllocate), false},
+		"an installation":         {asks(time.Minute, wire.StepTypeInstall), false},
+		"it is asked for nothing": {asks(time.Minute), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			now := time.Unix(1_000_000, 0)
+			d := deskAt(&now)
+			d.cache = &snapshots.Cache{}
+			s := hostWith("a", wire.StepTypeInventory, wire.StepTypeNTPSynchronizer)
+			s.Steps = tc.asks
+			d.cache.Put(s, d.cache.Now())
+			g.Expect(d.OnlyRepeats(t.Context(), s.Key)).To(gomega.Equal(tc.want))
+		})
+	}
+}
+
 // TestEveryHostHasItsTurn, however long the hub is behind: no result gets older than ten minutes and a poll, and not all
 // hosts have their turn at once.
 func TestEveryHostHasItsTurn(t *testing.T) {

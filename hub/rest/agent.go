@@ -26,8 +26,8 @@ func registerHost(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.hub.Behind() {
-		return nil, r.hub.Later() // before the body is read
+	if err := r.hub.Admit(r.Header.Get(wire.HeaderWaited) != ""); err != nil {
+		return nil, err // before the body is read
 	}
 	var p wire.HostCreateParams
 	if err := r.body(&p); err != nil {
@@ -35,9 +35,6 @@ func registerHost(r *request) (any, error) {
 	}
 	key := store.HostKey{InfraEnvID: env, HostID: strings.ToLower(clip(p.HostID))}
 	if err := r.spendOnRegistration(key); err != nil {
-		return nil, err
-	}
-	if err := r.hub.Admit(key); err != nil {
 		return nil, err
 	}
 	if err := r.proves(key); err != nil {

@@ -46,6 +46,16 @@ func (o *overloaded) register(ctx context.Context, n int) *httptest.ResponseReco
 	return o.call(ctx, http.MethodPost, hostsOfToken, strings.NewReader(`{"host_id": "`+nthHost(n)+`"}`))
 }
 
+// registerAgain is register of a host that was told to come later, and did.
+func (o *overloaded) registerAgain(ctx context.Context, n int) *httptest.ResponseRecorder {
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, rest.Base+"/v2"+hostsOfToken, strings.NewReader(`{"host_id": "`+nthHost(n)+`"}`))
+	r.Header.Set(wire.HeaderAgentToken, o.token)
+	r.Header.Set(wire.HeaderWaited, "30")
+	w := httptest.NewRecorder()
+	o.api.ServeHTTP(w, r)
+	return w
+}
+
 // installing makes the n-th host one that is being installed.
 func (o *overloaded) installing(t *testing.T, n int) {
 	t.Helper()
@@ -74,7 +84,8 @@ func (u unread) Read([]byte) (int, error) {
 }
 
 // TestAHubThatIsBehind works as fast as ever: it sends away what it would not get through before it reads it, each
-// caller to a moment of its own, and answers polls.
+// caller to a moment of its own, and answers polls. What is reported for the first time waits for its turn, and so does a
+// host that was sent away before.
 func TestAHubThatIsBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
@@ -88,8 +99,9 @@ func TestAHubThatIsBehind(t *testing.T) {
 			g.Expect(w.Body.String()).To(ContainSubstring(`"inventory"`))
 		}
 		poll()
-		const calls, installing = 300, 1000
+		const calls, installing, judged = 300, 1000, 2000
 		o.installing(t, installing)
+		o.judged(t.Context(), g, judged)
 		o.store.takes = time.Second
 		codes := make(chan int, calls)
 		var calling sync.WaitGroup
@@ -101,7 +113,7 @@ func TestAHubThatIsBehind(t *testing.T) {
 		begin := time.Now()
 		var moments []int
 		for range 20 {
-			w := o.call(t.Context(), http.MethodPost, hostsOfToken+"/"+nthHost(0)+"/instructions", unread{t})
+			w := o.call(t.Context(), http.MethodPost, hostsOfToken+"/"+nthHost(judged)+"/instructions", unread{t})
 			g.Expect(w.Code).To(Equal(http.StatusServiceUnavailable), w.Body.String())
 			seconds, err := strconv.Atoi(w.Header().Get("Retry-After"))
 			g.Expect(err).NotTo(HaveOccurred())
@@ -111,10 +123,15 @@ func TestAHubThatIsBehind(t *testing.T) {
 		g.Expect(moments[len(moments)-1]).To(BeNumerically("~", moments[0]+len(moments)/8, 1), "not all at the same time")
 		poll()
 		g.Expect(time.Since(begin)).To(BeZero(), "none of these waits for anything")
-		g.Expect(o.register(t.Context(), calls+1).Code).To(Equal(http.StatusServiceUnavailable), "new ones are sent away, too")
+		g.Expect(o.call(t.Context(), http.MethodPost, hostsOfToken, unread{t}).Code).To(Equal(http.StatusServiceUnavailable), "new ones are sent away, too")
+		first, back := make(chan int, 1), make(chan int, 1)
+		calling.Go(func() { first <- o.reports(t.Context(), g, 0, wire.StepTypeInventory, inventoryOfHost).Code })
+		calling.Go(func() { back <- o.registerAgain(t.Context(), calls+1).Code })
 		failure := strings.NewReader(`{"step_type": "install", "exit_code": 1, "error": "the disk is broken"}`)
 		failed := o.call(t.Context(), http.MethodPost, hostsOfToken+"/"+nthHost(installing)+"/instructions", failure)
 		g.Expect(failed.Code).To(Equal(http.StatusNoContent), "what an installation comes to is never sent away: %s", failed.Body)
+		g.Expect(<-first).To(Equal(http.StatusNoContent), "nor is a first inventory")
+		g.Expect(<-back).To(Equal(http.StatusCreated), "nor who has waited")
 		count := map[int]int{}
 		for range calls {
 			count[<-codes]++
@@ -147,16 +164,24 @@ func TestARegistrationThatIsRepeated(t *testing.T) {
 	})
 }
 
+// inventoryOfHost is what a host reports of itself.
+const inventoryOfHost = `{"hostname":"h","cpu":{"count":8,"architecture":"x86_64"},"memory":{"physical_bytes":34359738368},"disks":[],"interfaces":[]}`
+
+// reports sends what came of a step on the n-th host.
+func (o *overloaded) reports(ctx context.Context, g *WithT, n int, step wire.StepType, output string) *httptest.ResponseRecorder {
+	raw, err := json.Marshal(wire.StepReply{StepType: step, StepID: string(step) + "-1", Output: output})
+	g.Expect(err).NotTo(HaveOccurred())
+	return o.call(ctx, http.MethodPost, hostsOfToken+"/"+nthHost(n)+"/instructions", bytes.NewReader(raw))
+}
+
 // judged makes the n-th host one that has told what it is.
 func (o *overloaded) judged(ctx context.Context, g *WithT, n int) {
 	g.Expect(o.register(ctx, n).Code).To(Equal(http.StatusCreated))
 	for step, output := range map[wire.StepType]string{
-		wire.StepTypeInventory:       `{"hostname":"h","cpu":{"count":8,"architecture":"x86_64"},"memory":{"physical_bytes":34359738368},"disks":[],"interfaces":[]}`,
+		wire.StepTypeInventory:       inventoryOfHost,
 		wire.StepTypeNTPSynchronizer: `{"ntp_sources":[]}`,
 	} {
-		raw, err := json.Marshal(wire.StepReply{StepType: step, StepID: string(step) + "-1", Output: output})
-		g.Expect(err).NotTo(HaveOccurred())
-		w := o.call(ctx, http.MethodPost, hostsOfToken+"/"+nthHost(n)+"/instructions", bytes.NewReader(raw))
+		w := o.reports(ctx, g, n, step, output)
 		g.Expect(w.Code).To(Equal(http.StatusNoContent), w.Body.String())
 	}
 }

@@ -202,17 +202,14 @@ func (o Options) units(cache *snapshots.Cache, book *checkins.Book) *settle.Unit
 // Reseal seals anew what was sealed with an earlier one of the keys, which can go then.
 func (h *Hub) Reseal(ctx context.Context) error { return h.units.Reseal(ctx) }
 
-// Behind reports whether the hub would not get through more of agents before they give up.
-func (h *Hub) Behind() bool { return h.units.Behind() }
-
-// BehindFor is Behind for what a host reports of a step: only those are sent away who are asked for nothing but
-// checks that come again. Existing agents report the end of a step once.
+// BehindFor reports whether the hub would not get through what the host reports of a step before agents give up, and
+// does without it. Existing agents report the end of a step once.
 func (h *Hub) BehindFor(ctx context.Context, key store.HostKey) bool {
-	return h.units.Behind() && h.OnlyChecked(ctx, key)
+	return h.units.Behind() && h.OnlyRepeats(ctx, key)
 }
 
-// Admit lets a host register, or tells it to come later.
-func (h *Hub) Admit(key store.HostKey) error { return h.units.Admit(key.InfraEnvID + "/" + key.HostID) }
+// Admit lets a host register, or tells it to come later; hasWaited tells that it was told so before.
+func (h *Hub) Admit(hasWaited bool) error { return h.units.Admit(hasWaited) }
 
 // Later tells an agent to come later, at a moment of its own.
 func (h *Hub) Later() error { return h.units.Later() }

@@ -2,7 +2,6 @@ package unit
 
 import (
 	"errors"
-	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -14,49 +13,66 @@ import (
 )
 
 // TestNewHostsAreSentAwayOnce: more than three times as many come within a minute as the hub gets through, each with work that follows its
-// registration. Who is sent away is let in when it comes back, what was begun is never sent away, and the hub is never idle.
+// registration. Who is sent away is let in when it comes back, also where the hub is slower by then than when it was told, what was begun is
+// never sent away, and the hub is never idle.
 func TestNewHostsAreSentAwayOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g, u := open(t)
-		const (
-			hosts, window = 2000, time.Minute
-			takes         = 200 * time.Millisecond // 40 a second, or 10 hosts
-		)
-		most, late := 0, 0
-		var mu sync.Mutex
-		var booting sync.WaitGroup
-		begin := time.Now()
-		for n := range hosts {
-			<-time.After(window / hosts)
-			booting.Go(func() {
-				refused, failed := 0, 0
-				for {
-					busy, ok := errors.AsType[*refusal.BusyError](u.Admit(fmt.Sprint(n)))
-					if !ok {
-						break
+	for name, tc := range map[string]struct {
+		// slower is how much slower the hub is for half a minute, lost how long that holds it up.
+		slower, lost time.Duration
+	}{
+		"steady":                      {1, 0},
+		"three times slower, a while": {3, 20 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, u := open(t)
+				const (
+					hosts, window = 2000, time.Minute
+					takes         = 200 * time.Millisecond // 40 a second, or 10 hosts
+				)
+				most, late := 0, 0
+				var mu sync.Mutex
+				var booting sync.WaitGroup
+				begin := time.Now()
+				work := func(w *Work) error {
+					if since := time.Since(begin); since > window && since < window*3/2 {
+						return taking(tc.slower * takes)(w)
 					}
-					refused++
-					<-time.After(time.Duration(busy.Seconds()) * time.Second * time.Duration(100+n%25) / 100) // as the agent does: up to a quarter later
+					return taking(takes)(w)
 				}
-				for range unitsOfNewcomer {
-					if u.Behind() || u.Update(t.Context(), taking(takes)) != nil {
-						failed++
-					}
+				for n := range hosts {
+					<-time.After(window / hosts)
+					booting.Go(func() {
+						refused, failed := 0, 0
+						for {
+							busy, ok := errors.AsType[*refusal.BusyError](u.Admit(refused > 0))
+							if !ok {
+								break
+							}
+							refused++
+							<-time.After(time.Duration(busy.Seconds()) * time.Second * time.Duration(100+n%25) / 100) // as the agent does: up to a quarter later
+						}
+						for range unitsOfNewcomer {
+							if u.Update(t.Context(), work) != nil {
+								failed++
+							}
+						}
+						mu.Lock()
+						defer mu.Unlock()
+						most, late = max(most, refused), late+failed
+					})
 				}
-				mu.Lock()
-				defer mu.Unlock()
-				most, late = max(most, refused), late+failed
+				booting.Wait()
+				g.Expect(most).To(Equal(1))
+				g.Expect(late).To(BeZero())
+				g.Expect(time.Since(begin)).To(BeNumerically("<", hosts*unitsOfNewcomer/atOnce*takes*5/4+tc.lost), "the hub has always something to do")
 			})
-		}
-		booting.Wait()
-		g.Expect(most).To(Equal(1))
-		g.Expect(late).To(BeZero())
-		g.Expect(time.Since(begin)).To(BeNumerically("<", hosts*unitsOfNewcomer/atOnce*takes*5/4), "the hub has always something to do")
-	})
+		})
+	}
 }
 
-// TestNobodyComesBeforeItsMoment: a host that asks again at once is told to wait like all others, and the moment that it
-// was given last counts.
+// TestNobodyComesBeforeItsMoment: a host that asks again without having waited is told to wait like all others, behind
+// those who do.
 func TestNobodyComesBeforeItsMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, u := open(t)
@@ -71,14 +87,15 @@ func TestNobodyComesBeforeItsMoment(t *testing.T) {
 		}
 		synctest.Wait()
 		g.Expect(u.BehindBy()).To(And(BeNumerically(">", newcomersBehind), BeNumerically("<", maxBehind)))
-		first, ok := errors.AsType[*refusal.BusyError](u.Admit("a"))
+		first, ok := errors.AsType[*refusal.BusyError](u.Admit(false))
 		g.Expect(ok).To(BeTrue())
-		again, ok := errors.AsType[*refusal.BusyError](u.Admit("a"))
+		again, ok := errors.AsType[*refusal.BusyError](u.Admit(false))
 		g.Expect(ok).To(BeTrue(), "it has not waited")
 		g.Expect(again.After).To(BeNumerically(">", first.After))
+		g.Expect(u.Admit(true)).To(Succeed(), "one that has waited, whoever told it to")
 		for range calls + calls/2 {
 			g.Expect(<-ended).To(Succeed())
 		}
-		g.Expect(u.Admit("a")).To(Succeed(), "the hub has time")
+		g.Expect(u.Admit(false)).To(Succeed(), "the hub has time")
 	})
 }

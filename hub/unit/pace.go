@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// maxBehind is how far the hub may be behind before it takes no more of agents: what it has
-	// can still be answered before they give up.
+	// maxBehind is how far the hub may be behind before it does without what it can: what it has
+	// can still be answered before agents give up.
 	maxBehind = 20 * time.Second
 	// maxLater is the latest moment that a refused caller is given, unless it registers. An agent that is sent away with a report comes
 	// up to a quarter later, and polls a minute after that: with more, it would be silent for three minutes, and

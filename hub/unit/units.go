@@ -27,10 +27,9 @@ type Units struct {
 	// it left elsewhere goes, too. It may be nil; a failure is only logged.
 	Forgotten func(store.Ref) error
 
-	queues    queues
-	gate      gate
-	pace      pace
-	newcomers newcomers
+	queues queues
+	gate   gate
+	pace   pace
 }
 
 const (

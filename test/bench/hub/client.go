@@ -34,9 +34,10 @@ const (
 type client struct {
 	url  string
 	http *http.Client
-	// load counts what becomes of calls; nil for a user's. refusals are those of this client.
-	load     *load
-	refusals int
+	// load counts what becomes of calls; nil for a user's. refused are the calls of this client that were refused, in
+	// their order.
+	load    *load
+	refused []string
 }
 
 // newClient makes the client of a machine.
@@ -85,14 +86,15 @@ type busyError struct {
 
 // do makes a call below /v2 and decodes the answer into out. It obeys a hub that tells it to come later.
 func (c *client) do(ctx context.Context, token, method, path string, in, out any) error {
-	for {
-		err := c.try(ctx, token, method, path, in, out)
+	for waited := ""; ; {
+		err := c.try(ctx, token, method, path, waited, in, out)
 		busy, ok := errors.AsType[*busyError](err)
 		if !ok || c.load == nil {
 			return err
 		}
-		c.refusals++
-		c.load.refused(c.refusals)
+		c.refused = append(c.refused, callName(method, path, in))
+		c.load.refused(c.refused)
+		waited = strconv.FormatInt(int64(busy.after/time.Second), 10)
 		// As the agent does: up to a quarter later.
 		if !wait(ctx, time.Duration(float64(busy.after)*(1+rand.Float64()/4))) { //nolint:gosec // it is no secret
 			return ctx.Err()
@@ -100,8 +102,17 @@ func (c *client) do(ctx context.Context, token, method, path string, in, out any
 	}
 }
 
-// try makes a call once.
-func (c *client) try(ctx context.Context, token, method, path string, in, out any) error {
+// callName is the same for all hosts.
+func callName(method, path string, in any) string {
+	name := method + " " + ids.ReplaceAllString(path, "ID")
+	if reply, ok := in.(wire.StepReply); ok {
+		name += " " + string(reply.StepType)
+	}
+	return name
+}
+
+// try makes a call once; waited is the Retry-After that it obeyed, or empty.
+func (c *client) try(ctx context.Context, token, method, path, waited string, in, out any) error {
 	var body io.Reader = http.NoBody
 	if in != nil {
 		body = bytes.NewReader([]byte(text(in)))
@@ -116,6 +127,9 @@ func (c *client) try(ctx context.Context, token, method, path string, in, out an
 		r.Header.Set(wire.HeaderAgentToken, token)
 	}
 	r.Header.Set("Content-Type", "application/json")
+	if waited != "" {
+		r.Header.Set(wire.HeaderWaited, waited)
+	}
 	// The hub may close a connection at the moment at which a call is sent. Agents send it once more, and the hub
 	// takes what it has for the same: the key without a value tells this to net/http and is not sent.
 	r.Header["Idempotency-Key"] = nil

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 )
@@ -93,12 +94,16 @@ func (l *load) failed(what error) {
 	}
 }
 
-// refused counts a refusal of a machine that has had so many.
-func (l *load) refused(ofMachine int) {
+// refused counts the last of a machine's refusals. What was refused of a machine with more than any before is for
+// people to read.
+func (l *load) refused(ofMachine []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.refusals++
-	l.refusedMost = max(l.refusedMost, ofMachine)
+	if len(ofMachine) > max(l.refusedMost, 1) {
+		fmt.Fprintf(os.Stderr, "refused %d times: %s\n", len(ofMachine), strings.Join(ofMachine, ", "))
+	}
+	l.refusedMost = max(l.refusedMost, len(ofMachine))
 }
 
 // late counts a call that was not answered in time.
