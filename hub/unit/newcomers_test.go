@@ -18,7 +18,8 @@ import (
 func TestNewHostsAreSentAwayOnce(t *testing.T) {
 	for name, tc := range map[string]struct {
 		// slower is how much slower the hub is for half a minute, lost how long that holds it up.
-		slower, lost time.Duration
+		slower int
+		lost   time.Duration
 	}{
 		"steady":                      {1, 0},
 		"three times slower, a while": {3, 20 * time.Second},
@@ -36,7 +37,7 @@ func TestNewHostsAreSentAwayOnce(t *testing.T) {
 				begin := time.Now()
 				work := func(w *Work) error {
 					if since := time.Since(begin); since > window && since < window*3/2 {
-						return taking(tc.slower * takes)(w)
+						return taking(time.Duration(tc.slower) * takes)(w)
 					}
 					return taking(takes)(w)
 				}
