@@ -127,12 +127,24 @@ func logCommand() *cobra.Command {
 		func(ctx context.Context, c *client.Client, t target, out io.Writer) error {
 			return printLog(ctx, c, t, out, limit)
 		})
-	c.Flags().IntVar(&limit, "limit", DefaultEntries, "how many entries; 0 for all")
+	c.PreRunE = func(*cobra.Command, []string) error { return CheckLimit(limit) }
+	c.Flags().IntVar(&limit, "limit", DefaultEntries, LimitUsage)
 	return c
 }
 
 // DefaultEntries is how many entries of a log are shown.
 const DefaultEntries = 50
+
+// LimitUsage is the help of the flag that sets another number.
+const LimitUsage = "maximum number of entries to show, the newest ones; 0 for all"
+
+// CheckLimit refuses numbers of entries that cannot be.
+func CheckLimit(limit int) error {
+	if limit < 0 {
+		return fmt.Errorf("--limit is %d: write how many entries to show, or 0 for all", limit)
+	}
+	return nil
+}
 
 // Log prints the last entries of the logs of a machine, oldest first, at most limit of
 // them (0: all).

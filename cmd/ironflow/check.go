@@ -50,7 +50,7 @@ func newCheckCommand() *cobra.Command {
 	s.addSettings(cmd, topics.All(&s.IronflowConfiguration))
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
 	cmd.Flags().StringVar(&o.skip, "skip", "", "comma-separated names of checks that are left out, such as reachable")
-	cmd.Flags().BoolVar(&o.controllers, "controllers", false, "look at what `ironflow controllers` needs, which has no hub and no image server")
+	cmd.Flags().BoolVar(&o.controllers, "controllers", false, "check what \"ironflow controllers\" needs, which has no hub and no image server")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", time.Minute, "limit of the whole check")
 	return cmd
 }

@@ -8,6 +8,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/version"
@@ -105,4 +106,20 @@ func TestEveryCommandIsInAGroup(t *testing.T) {
 		g.Expect(c.GroupID).NotTo(BeEmpty(), c.Name())
 		g.Expect(c.Short).NotTo(BeEmpty(), c.Name())
 	}
+}
+
+// TestHelpOfFlags: the flag library takes the first word in backquotes for the name of the flag's value.
+func TestHelpOfFlags(t *testing.T) {
+	g := NewWithT(t)
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			g.Expect(f.Usage).NotTo(ContainSubstring("`"), "%s --%s", c.CommandPath(), f.Name)
+			g.Expect(f.Usage).NotTo(BeEmpty(), "%s --%s", c.CommandPath(), f.Name)
+		})
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newCommand())
 }

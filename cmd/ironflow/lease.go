@@ -5,12 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/controllers/migrate"
 )
+
+// withNext adds what to do to an error of a program's first question to the API server. Those of the way
+// there come from the library as they are.
+func withNext(err error) error {
+	if _, is := errors.AsType[*url.Error](err); is && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%w; set --kubeconfig or KUBECONFIG to a cluster that is reached from here; in a pod, look at the service account's token and at network policies", err)
+	}
+	return err
+}
 
 // handOver waits until no other operator works on the hosts. While it waits,
 // nothing else runs but the probes: alive, not ready.
@@ -29,7 +39,7 @@ func (p *program) handOver(ctx context.Context) error {
 	}
 	holder, err := migrate.LeaseHolder(ctx, reader, time.Now())
 	if err != nil || holder == "" {
-		return err
+		return withNext(err)
 	}
 	stop, err := serveWaiting(ctx, p.settings.Monitoring.HealthAddress, "waiting for baremetal-operator to stop: "+holder+" holds its lease")
 	if err != nil {

@@ -106,7 +106,7 @@ Exit codes: 0 ready; 1 the question could not be answered; 2 warnings; 3 somethi
 	}
 	p.settings.addSettings(cmd, settings.Where(processOf("controllers").flags(&p), forMigrate))
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
-	cmd.Flags().BoolVar(&o.images, perHost, true, "rehearse with a PreprovisioningImage per host, as `ironflow run` works; false when a deploy-… setting names live images for all")
+	cmd.Flags().BoolVar(&o.images, perHost, true, "check as \"ironflow run\" works, with a live image (PreprovisioningImage) per host; false by default when a --deploy-... flag names the live images of all hosts")
 	cmd.Flags().StringVar(&o.base, "base", "", "live ISO that images will be made of, which has nmstatectl for networks that cannot be translated, or not; without one it is assumed to")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 10*time.Minute, "limit of the whole check")
 	return cmd
@@ -135,7 +135,7 @@ func runMigrate(ctx context.Context, hosts *hostPart, o migrateOptions, out io.W
 	options.Namespaces = s.Kubernetes.Namespaces
 	report, err := migrate.Check(ctx, options)
 	if err != nil {
-		return err
+		return withNext(err)
 	}
 	write := report.Text
 	if o.output == "json" {
@@ -195,7 +195,7 @@ lacks, nothing is written: objects may use it. Those of other projects are made 
 			}
 			list, err := migrate.CompareCRDs(cmd.Context(), cluster)
 			if err != nil {
-				return err
+				return withNext(err)
 			}
 			for _, d := range list {
 				fmt.Fprintln(cmd.OutOrStdout(), d)

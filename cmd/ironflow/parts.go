@@ -87,7 +87,7 @@ func check(parts []part) error {
 // check fills in what follows from other settings for a process, and refuses what cannot work there.
 func (s *configuration) check(use string) error {
 	p := &program{settings: *s}
-	err := check(processOf(use).parts(p))
+	err := errors.Join(s.checkValues(), check(processOf(use).parts(p)))
 	*s = p.settings
 	return err
 }
@@ -124,6 +124,9 @@ func flagsOnly(c *cobra.Command, args []string) error {
 // run checks the parts, sets them up, and runs them until ctx ends.
 func (c process) run(ctx context.Context, p *program) error {
 	parts := c.parts(p)
+	if err := p.settings.checkValues(); err != nil {
+		return err
+	}
 	if err := check(parts); err != nil {
 		return err
 	}

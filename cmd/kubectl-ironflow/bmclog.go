@@ -30,6 +30,9 @@ func newBMCLog(c *connection) *cobra.Command {
 		Use: "log HOST", Short: "Show the last entries of the logs of a host's machine, oldest first", Long: logLong,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: c.complete(hostKind, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := cli.CheckLimit(limit); err != nil {
+				return exitError{err, exitUsage}
+			}
 			var ca []byte
 			if caFile != "" {
 				var err error
@@ -45,7 +48,7 @@ func newBMCLog(c *connection) *cobra.Command {
 			return cli.Log(cmd.Context(), cmd.OutOrStdout(), target, limit)
 		},
 	}
-	cmd.Flags().IntVar(&limit, "limit", cli.DefaultEntries, "how many entries; 0 for all")
+	cmd.Flags().IntVar(&limit, "limit", cli.DefaultEntries, cli.LimitUsage)
 	cmd.Flags().StringVar(&caFile, "ca-file", "", "file with the authorities (PEM) of the BMC's certificate, instead of the system's")
 	return cmd
 }

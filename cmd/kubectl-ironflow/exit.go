@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ironflow/ironflow/api/commands"
 )
 
 // exitCode is what the program ends with. Scripts decide on it, so that a number never changes its meaning.
@@ -63,6 +66,14 @@ func codeOf(err error) exitCode {
 	}
 }
 
+// withNext adds what to do to an error of the way to the API server, which comes from the library as it is.
+func withNext(err error) error {
+	if _, is := errors.AsType[*url.Error](err); is && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%w; look whether --kubeconfig and --context name the right cluster, and whether it is reached from here", err)
+	}
+	return err
+}
+
 // timedOut is the error when the time is over.
 func timedOut(format string, args ...any) error {
 	return exitError{fmt.Errorf(format, args...), exitTimeout}
@@ -71,7 +82,7 @@ func timedOut(format string, args ...any) error {
 // strictUsage has every wrong argument or flag of the commands below c end with the code of a wrong call.
 func strictUsage(c *cobra.Command) {
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage("%w: %q lists the flags", err, c.CommandPath()+" --help")
+		return exitError{commands.FlagError(c, err), exitUsage}
 	})
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {

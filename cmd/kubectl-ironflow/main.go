@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/ironflow/ironflow/api/commands"
@@ -23,8 +24,9 @@ func main() {
 	defer stop()
 	// The client library logs through a global that complains with a stack trace when nobody has set it. What a user has to know is said by us.
 	log.SetLogger(logr.Discard())
+	utilruntime.ErrorHandlers = nil // which print each try to reach an API server that does not answer
 	if err := newCommand().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "kubectl ironflow:", err)
+		fmt.Fprintln(os.Stderr, "kubectl ironflow:", withNext(err))
 		os.Exit(int(codeOf(err))) //nolint:gocritic // nothing is left to clean up here
 	}
 }
@@ -48,6 +50,7 @@ func newCommand() *cobra.Command {
 	)
 	addCompletion(root, c)
 	commands.Strict(root)
+	root.InitDefaultHelpCmd()
 	strictUsage(root)
 	return root
 }

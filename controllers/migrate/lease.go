@@ -47,7 +47,7 @@ func WaitForLease(ctx context.Context, c client.Reader, log logr.Logger) error {
 func LeaseHolder(ctx context.Context, c client.Reader, now time.Time) (string, error) {
 	var leases coordinationv1.LeaseList
 	if err := c.List(ctx, &leases); err != nil {
-		return "", fmt.Errorf("look for another operator's lease: %w", err)
+		return "", fmt.Errorf("look for baremetal-operator's lease in the cluster: %w", err)
 	}
 	for _, l := range leases.Items {
 		if l.Name == names.ExistingLease && held(l.Spec, now) {

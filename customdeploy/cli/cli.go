@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -41,11 +42,14 @@ Runs one of Ironic's deploy steps on this host. INPUT is one JSON object:
 {"node": {…}, "ports": […], "args": {…}}. Progress comes as JSON lines on
 stdout, the result as the last of them; logs go to stderr.
 
-  list        print the steps as JSON, as the IPA plugin needs them
-  set-hostname NAME   name this host, unless it has a name
-  As poweroff and reboot it has the host's systemd do that.
-  --help      print this text
-  --version   print the version
+  list                print the names of the steps as JSON, as the IPA plugin needs them
+  STEP                run this deploy step
+  set-hostname NAME   give this host that name, unless it has one already
+  --help              print this text
+  --version           print the version
+
+Called by a link named poweroff or reboot, it asks the host's systemd to do that:
+the container of ironic-python-agent has no systemd of its own.
 
 Environment:
   IRONFLOW_ROOT             directory with the host's files (default /)
@@ -53,6 +57,9 @@ Environment:
 
 Exit codes:
 `
+
+// nameCommand is the command that names a host. Its argument is no flag: no host is called --help.
+const nameCommand = "set-hostname"
 
 // Units returns what manages the units of a host, and what ends it when the step is over.
 type Units func(host hostfile.Dir) (units systemd.Manager, end func())
@@ -74,10 +81,10 @@ func Main(newUnits Units) int {
 
 func run(newUnits Units, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	host := hostfile.FromEnv()
-	if len(args) == 2 && args[0] == "set-hostname" {
+	if len(args) == 2 && args[0] == nameCommand && !strings.HasPrefix(args[1], "-") {
 		return setHostname(host, args[1], stderr)
 	}
-	if len(args) != 1 {
+	if len(args) != 1 || args[0] == nameCommand {
 		printUsage(stderr)
 		return exitcode.StepBadInput
 	}

@@ -61,6 +61,20 @@ func (h Work) Sources(folder *os.Root, state string) (sources.Set, error) {
 	return set, nil
 }
 
+// CheckSource refuses a source of Ignition for clusters that do not say one, which this hub does not have.
+func CheckSource(h v1alpha1.HubInstallation) error {
+	source := cmp.Or(sources.Name(h.IgnitionSource), sources.Files)
+	switch {
+	case !slices.Contains(sources.Names(), source):
+		return fmt.Errorf("--hub-ignition-source: %w", sources.Unknown(source))
+	case source == sources.Kubernetes && !h.Kubernetes:
+		return errors.New("--hub-ignition-source kubernetes needs --hub-kubernetes")
+	case source == sources.OpenShiftInstall && h.OpenShiftInstall == "":
+		return errors.New("--hub-ignition-source openshift-install needs --hub-openshift-install, the path of that program")
+	}
+	return nil
+}
+
 // Check refuses what cannot work.
 func (h Work) Check() error {
 	for flag, d := range map[string]time.Duration{

@@ -137,7 +137,13 @@ func (r *reading) described() ([]manifests.Problem, error) {
 		}
 		return warnings, err
 	}
-	r.add(r.o.Dir, "has neither %s and %s, nor the folder %s with manifests: write either", installConfig, agentConfig, ztpFolder)
+	if info, err := os.Stat(r.o.Dir); err != nil {
+		r.add("--dir", "cannot be read: %v", err)
+	} else if !info.IsDir() {
+		r.add("--dir", "is %s, which is a file: name the folder that it is in", r.o.Dir)
+	} else {
+		r.add("--dir", "%s has neither %s and %s, nor the folder %s with manifests: write either", r.o.Dir, installConfig, agentConfig, ztpFolder)
+	}
 	return nil, &manifests.Error{Problems: r.problems}
 }
 

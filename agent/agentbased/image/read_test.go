@@ -109,6 +109,7 @@ func TestSingleMistakes(t *testing.T) {
 		edit func(o *image.Options)
 		want string
 	}{
+		"no folder":  {func(o *image.Options) { o.Dir = "/nonexistent/cluster" }, "--dir: cannot be read: stat /nonexistent/cluster: no such file or directory"},
 		"no input":   {func(o *image.Options) { o.Dir = t.TempDir() }, "has neither install-config.yaml and agent-config.yaml, nor the folder cluster-manifests with manifests: write either"},
 		"no release": {func(o *image.Options) { o.ReleaseImage = "" }, "--release-image: is not given: neither install-config.yaml nor agent-config.yaml names the release"},
 		"another address": {

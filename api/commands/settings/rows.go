@@ -1,6 +1,8 @@
 package settings
 
 import (
+	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -64,6 +66,24 @@ func (l *list) Set(text string) error {
 
 // Type implements pflag.Value: whoever reads the help writes one text.
 func (*list) Type() string { return "string" }
+
+// CheckSigns refuses numbers and times below zero: no setting has a meaning for them.
+func CheckSigns(groups []Group) error {
+	var problems []error
+	for _, r := range Rows(groups) {
+		switch v := r.field.(type) {
+		case *int:
+			if *v < 0 {
+				problems = append(problems, fmt.Errorf("--%s is %d: write 0 or more", r.Flag, *v))
+			}
+		case *metav1.Duration:
+			if v.Duration < 0 {
+				problems = append(problems, fmt.Errorf("--%s is %s: write 0 or more", r.Flag, v.Duration))
+			}
+		}
+	}
+	return errors.Join(problems...)
+}
 
 // Split is the parts of a comma-separated list that are not empty.
 func Split(text string) (parts []string) {
