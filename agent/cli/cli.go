@@ -19,8 +19,8 @@ func Programs() []program.Program {
 		{Name: "next_step_runner", Summary: "poll the hub for a host that is registered already", Run: runAgent},
 		{Name: "inventory", Summary: "print the inventory as JSON", Run: runInventory},
 		{Name: "logs_sender", Summary: "collect logs and send them to the hub", Run: runLogsSender},
-		{Name: "installer", Summary: "install this host by an order on the command line; agent does it by itself", Run: runInstaller},
-		{Name: "write-reason", Summary: "add systemd's view of the agent's end to the reason file (ExecStopPost)", Run: runWriteReason},
+		{Name: "installer", Summary: "install this host as the flags say; the program agent needs no other installer", Run: runInstaller},
+		{Name: "write-reason", Summary: "add to the reason file how systemd saw the agent end (for ExecStopPost of its unit)", Run: runWriteReason},
 	}
 	return slices.Concat(list, stepPrograms(), imageTools())
 }

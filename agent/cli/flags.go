@@ -21,14 +21,14 @@ type network struct {
 
 func networkFlags(c *program.Common) *network {
 	n := &network{}
-	c.Set.StringVar(&n.url, "url", "", "base URL of the hub; a path prefix is kept (required)")
-	c.Set.StringVar(&n.infraEnv, "infra-env-id", "", "infra-env to register in (required)")
-	c.Set.StringVar(&n.cluster, "cluster-id", "", "cluster; older images give only this, it then names the infra-env too")
-	c.Set.StringVar(&n.agentVersion, "agent-version", "", "image reference of this agent")
-	c.Set.StringVar(&n.host, "host-id", "", "id of the registered host")
-	c.Set.StringVar(&n.caCert, "cacert", "", "PEM file that is trusted besides the system's certificates")
-	c.Set.IntVar(&n.interval, "interval", 60, "seconds between failed registrations")
-	c.Set.BoolVar(&n.insecure, "insecure", false, "do not check the hub's certificate")
+	c.Set.StringVar(&n.url, "url", "", "base URL of the hub, such as https://hub.example:8090; a path in it is kept (required)")
+	c.Set.StringVar(&n.infraEnv, "infra-env-id", "", "UUID of the infra-env to register in (required)")
+	c.Set.StringVar(&n.cluster, "cluster-id", "", "UUID of the cluster; used as --infra-env-id if that is not given, as older hubs do")
+	c.Set.StringVar(&n.agentVersion, "agent-version", "", "container image that this agent comes from, as the hub is told")
+	c.Set.StringVar(&n.host, "host-id", "", "UUID that this host has at the hub, once it is registered")
+	c.Set.StringVar(&n.caCert, "cacert", "", "PEM file with CAs that are trusted besides the system's")
+	c.Set.IntVar(&n.interval, "interval", 60, "seconds between a failed registration and the next attempt")
+	c.Set.BoolVar(&n.insecure, "insecure", false, "do not verify the hub's certificate")
 	return n
 }
 

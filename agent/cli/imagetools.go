@@ -16,8 +16,8 @@ import (
 // binary: a unit that takes the agent out of it calls cp there.
 func imageTools() []program.Program {
 	return []program.Program{
-		{Name: "cp", Summary: "copy files, for units that take the agent out of its container image; arguments: FILE... TARGET", Run: runCopy},
-		{Name: "install-links", Summary: "make a link for each of these names in a folder; argument: FOLDER", Run: runInstallLinks},
+		{Name: "cp", Summary: "copy files, for units that take the agent from its container image; arguments: FILE... TARGET", Run: runCopy},
+		{Name: "install-links", Summary: "make a link in a folder for each of these program names; argument: FOLDER", Run: runInstallLinks},
 	}
 }
 

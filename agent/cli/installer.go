@@ -28,34 +28,39 @@ func orderFlags(c *program.Common) *order {
 		into          *string
 	}{
 		{"role", "bootstrap, master, arbiter or worker (required)", &o.role},
-		{"boot-device", "disk that is written (required)", &r.BootDevice},
-		{"controller-image", "image of the in-cluster controller (required)", &r.ControllerImage},
-		{"agent-image", "image reference of the agent (required)", &r.InstallerImage},
-		{"mco-image", "image of the machine-config operator", &r.McoImage},
-		{"must-gather-image", "an image, or a JSON map of them", &r.MustGatherImage},
-		{"openshift-version", "version that is installed", &r.OpenshiftVersion},
+		{"boot-device", "disk to install to (required)", &r.BootDevice},
+		{"controller-image", "container image of the controller that runs in the cluster (required)", &r.ControllerImage},
+		{"agent-image", "container image of the agent (required)", &r.InstallerImage},
+		{"mco-image", "container image of the machine config operator", &r.McoImage},
+		{"must-gather-image", "container image that gathers logs of the cluster, or a JSON map of several", &r.MustGatherImage},
+		{"openshift-version", "OpenShift version to install", &r.OpenshiftVersion},
 		{"installer-args", "JSON list of arguments for coreos-installer", &r.InstallerArgs},
-		{"coreos-image", "image that is installed into the running root", &r.CoreosImage},
+		{"coreos-image", "container image of the system to install into the running root file system", &r.CoreosImage},
 	} {
 		c.Set.StringVar(f.into, f.name, "", f.meaning)
 	}
-	c.Set.Int64Var(&r.ControlPlaneCount, "control-plane-count", 0, "hosts of the control plane; 1 is a single node")
-	c.Set.Func("format-disk", "further disk that is cleaned; may be repeated", func(disk string) error {
+	c.Set.Int64Var(&r.ControlPlaneCount, "control-plane-count", 0, "number of control-plane hosts; 1 for a cluster of a single node")
+	c.Set.Func("format-disk", "another disk to clean (repeatable)", func(disk string) error {
 		r.DisksToFormat = append(r.DisksToFormat, disk)
 		return nil
 	})
-	c.Set.Func("service-ips", "comma-separated addresses of services", func(list string) error {
+	c.Set.Func("service-ips", "comma-separated IP addresses of the hub's services", func(list string) error {
 		r.ServiceIPs = strings.Split(list, ",")
 		return nil
 	})
-	c.Set.BoolVar(&o.check, "check-cluster-version", false, "wait for the cluster's version operator too")
-	c.Set.BoolVar(&r.SkipInstallationDiskCleanup, "skip-installation-disk-cleanup", false, "leave the boot device as it is before it is written")
-	c.Set.BoolVar(&r.EnableSkipMcoReboot, "enable-skip-mco-reboot", false, "spare the first reboot by the machine-config operator")
-	c.Set.BoolVar(&r.NotifyNumReboots, "notify-num-reboots", false, "tell the hub how often the host restarts")
-	for name, into := range map[string]**string{"http-proxy": &o.proxy.HTTPProxy, "https-proxy": &o.proxy.HTTPSProxy, "no-proxy": &o.proxy.NoProxy} {
-		c.Set.Func(name, "proxy of the installed system", func(value string) error { *into = &value; return nil })
-	}
+	c.Set.BoolVar(&o.check, "check-cluster-version", false, "also wait until the cluster version operator has finished")
+	c.Set.BoolVar(&r.SkipInstallationDiskCleanup, "skip-installation-disk-cleanup", false, "do not clean the boot device before it is written")
+	c.Set.BoolVar(&r.EnableSkipMcoReboot, "enable-skip-mco-reboot", false, "avoid the first reboot, which the machine config operator asks for otherwise")
+	c.Set.BoolVar(&r.NotifyNumReboots, "notify-num-reboots", false, "report to the hub how often the host has rebooted")
+	c.Set.Func("http-proxy", "proxy of the installed system for http URLs", optional(&o.proxy.HTTPProxy))
+	c.Set.Func("https-proxy", "proxy of the installed system for https URLs", optional(&o.proxy.HTTPSProxy))
+	c.Set.Func("no-proxy", "comma-separated names and networks that the installed system reaches without a proxy", optional(&o.proxy.NoProxy))
 	return o
+}
+
+// optional takes the text of a flag; one that is not given stays nil.
+func optional(into **string) func(string) error {
+	return func(value string) error { *into = &value; return nil }
 }
 
 // install is the order that the flags make.

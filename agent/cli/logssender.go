@@ -23,12 +23,12 @@ type logsFlags struct {
 
 func logsFlagsOf(c *program.Common) *logsFlags {
 	f := &logsFlags{}
-	c.Set.StringVar(&f.order.Since, "since", "", "leave out journal entries before this time, as journalctl reads it")
-	c.Set.BoolVar(&f.order.Keep, "dont-clean", false, "keep a copy of what is sent below /var/log")
-	c.Set.BoolVar(&f.order.Bootstrap, "bootstrap", false, "add what a bootstrap host has")
-	c.Set.BoolVar(&f.order.InstallerGather, "with-installer-gather-logging", false, "add kernel messages, journal and core dumps; on a bootstrap host also the control plane's logs")
-	c.Set.StringVar(&f.masters, "masters-ips", "", "addresses of the control plane's hosts, with commas")
-	c.Set.StringVar(&f.token, "pull-secret-token", "", "for older callers: the token where there is none else; others see command lines")
+	c.Set.StringVar(&f.order.Since, "since", "", "leave out journal entries before this time, in the form of journalctl --since")
+	c.Set.BoolVar(&f.order.Keep, "dont-clean", false, "keep a copy of what is sent, in /var/log")
+	c.Set.BoolVar(&f.order.Bootstrap, "bootstrap", false, "also collect what only a bootstrap host has")
+	c.Set.BoolVar(&f.order.InstallerGather, "with-installer-gather-logging", false, "also collect kernel messages, journal and core dumps; on a bootstrap host also logs of the control plane")
+	c.Set.StringVar(&f.masters, "masters-ips", "", "comma-separated addresses of the control-plane hosts")
+	c.Set.StringVar(&f.token, "pull-secret-token", "", "token to use if the environment has none; for older callers only, since others can see command lines")
 	return f
 }
 

@@ -67,9 +67,9 @@ func thisProcess(c *program.Common, agentVersion string, args []string, log *slo
 func runInventory(ctx context.Context, s program.Streams, name string, args []string) int {
 	c := program.NewCommon(s, name, "")
 	var options inventory.Options
-	gpuConfig := c.Set.String("gpu-config-file", "", "YAML file that tells which PCI devices count as GPUs")
-	c.Set.Int64Var(&options.OutputMaxSize, "output-max-size", 0, "shorten the inventory to this many bytes")
-	c.Set.Int64Var(&options.DiskMinSize, "disk-min-size", 0, "leave out disks below this many bytes")
+	gpuConfig := c.Set.String("gpu-config-file", "", "YAML file that lists which PCI devices count as GPUs; empty: a built-in list")
+	c.Set.Int64Var(&options.OutputMaxSize, "output-max-size", 0, "maximum size of the inventory, in bytes; 0 for no limit")
+	c.Set.Int64Var(&options.DiskMinSize, "disk-min-size", 0, "leave out disks that are smaller, in bytes; 0 for none")
 	if code, done := c.Parse(s, args); done {
 		return code
 	}

@@ -39,14 +39,14 @@ type stepRow struct {
 
 // stepRows are the stand-alone checks: each runs the step of the same kind.
 var stepRows = []stepRow{
-	{"free_addresses", wire.StepTypeFreeNetworkAddresses, positional, "list addresses that nobody uses; argument: JSON list of networks"},
-	{"disk_speed_check", wire.StepTypeInstallationDiskSpeedCheck, positional, "measure a disk, OVERWRITING its start; argument: JSON with path"},
-	{"connectivity_check", wire.StepTypeConnectivityCheck, positional, "check the way to other hosts; argument: the step's JSON"},
-	{"apivip_check", wire.StepTypeAPIVIPConnectivityCheck, positional, "check the way to a cluster's API; argument: the step's JSON"},
-	{"dhcp_lease_allocate", wire.StepTypeDHCPLeaseAllocate, positional, "get leases for virtual addresses; argument: the step's JSON"},
-	{"ntp_synchronizer", wire.StepTypeNTPSynchronizer, positional, "add and list time sources; argument: the step's JSON"},
-	{"container_image_availability", wire.StepTypeContainerImageAvailability, request, "pull images; --request JSON"},
-	{"domain_resolution", wire.StepTypeDomainResolution, request, "resolve names; --request JSON"},
+	{"free_addresses", wire.StepTypeFreeNetworkAddresses, positional, "list IP addresses that are not in use; argument: JSON list of networks"},
+	{"disk_speed_check", wire.StepTypeInstallationDiskSpeedCheck, positional, "measure the speed of a disk, OVERWRITING its beginning; argument: JSON with path"},
+	{"connectivity_check", wire.StepTypeConnectivityCheck, positional, "check the connectivity to other hosts; argument: the step's JSON"},
+	{"apivip_check", wire.StepTypeAPIVIPConnectivityCheck, positional, "check the connectivity to a cluster's API; argument: the step's JSON"},
+	{"dhcp_lease_allocate", wire.StepTypeDHCPLeaseAllocate, positional, "get DHCP leases for virtual IP addresses; argument: the step's JSON"},
+	{"ntp_synchronizer", wire.StepTypeNTPSynchronizer, positional, "add NTP servers and list all with their state; argument: the step's JSON"},
+	{"container_image_availability", wire.StepTypeContainerImageAvailability, request, "pull container images and measure how long it takes; --request JSON"},
+	{"domain_resolution", wire.StepTypeDomainResolution, request, "resolve domain names; --request JSON"},
 }
 
 func stepPrograms() []program.Program {

@@ -29,14 +29,14 @@ func NewCommon(s Streams, name, arguments string) *Common {
 	}
 	c.Set.BoolVar(&c.Logs.Text, "with-text-logging", true, "also log to "+logging.FileOf(name))
 	c.Set.BoolVar(&c.Logs.Journal, "with-journal-logging", true, "log to the journal where there is one")
-	c.Set.BoolVar(&c.Logs.Stdout, "with-stdout-logging", false, "log to stderr even beside the journal")
-	c.Set.BoolVar(&c.Dry.Enabled, "dry-run", c.Dry.Enabled, "pretend; see also "+dryrun.EnableEnv)
-	c.Set.StringVar(&c.Dry.HostID, "force-id", c.Dry.HostID, "dry run: host id")
-	c.Set.StringVar(&c.Dry.MAC, "force-mac", c.Dry.MAC, "dry run: MAC of the first interface")
-	c.Set.StringVar(&c.Dry.Hostname, "force-hostname", c.Dry.Hostname, "dry run: host name")
-	c.Set.StringVar(&c.Dry.IPv4, "forced-ipv4", c.Dry.IPv4, "dry run: address of the first interface, CIDR")
-	c.Set.StringVar(&c.Dry.RebootMarker, "fake-reboot-marker-path", c.Dry.RebootMarker, "dry run: file that stands for the reboot")
-	c.Set.StringVar(&c.Dry.Scenario, "dry-scenario", c.Dry.Scenario, "dry run: scenario file; see also "+dryrun.ScenarioEnv)
+	c.Set.BoolVar(&c.Logs.Stdout, "with-stdout-logging", false, "also log to stderr where there is a journal; without one, stderr is logged to in any case")
+	c.Set.BoolVar(&c.Dry.Enabled, "dry-run", c.Dry.Enabled, "dry run: change nothing on this host; also by the variable "+dryrun.EnableEnv)
+	c.Set.StringVar(&c.Dry.HostID, "force-id", c.Dry.HostID, "dry run: UUID of this host")
+	c.Set.StringVar(&c.Dry.MAC, "force-mac", c.Dry.MAC, "dry run: MAC address of the first interface")
+	c.Set.StringVar(&c.Dry.Hostname, "force-hostname", c.Dry.Hostname, "dry run: name of this host")
+	c.Set.StringVar(&c.Dry.IPv4, "forced-ipv4", c.Dry.IPv4, "dry run: IPv4 address of the first interface with its prefix length, such as 192.0.2.7/24")
+	c.Set.StringVar(&c.Dry.RebootMarker, "fake-reboot-marker-path", c.Dry.RebootMarker, "dry run: file that is created instead of rebooting; the agent ends at once where it exists")
+	c.Set.StringVar(&c.Dry.Scenario, "dry-scenario", c.Dry.Scenario, "dry run: scenario file, which says what this host has and what happens; also by the variable "+dryrun.ScenarioEnv)
 	return c
 }
 

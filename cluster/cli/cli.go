@@ -32,9 +32,15 @@ import (
 	"github.com/ironflow/ironflow/cluster/work"
 )
 
-const usage = `Usage: ironflow-cluster [run] [FLAGS]     work inside the cluster that this runs in
-       ironflow-cluster manifests [FLAGS]  print the manifests that put it there; the token comes from the environment or --token-file
+const usage = `Usage: ironflow-cluster [run] [FLAGS]       finish the installation of the cluster that this runs in
+       ironflow-cluster manifests [FLAGS]  print the manifests that deploy it to a cluster
        ironflow-cluster --version
+
+The token for the hub comes from --token-file or from the variable PULL_SECRET_TOKEN.
+
+Exit codes of run: 0 the installation is over, whatever its outcome; 1 a setting cannot be used; 2 the hub did not answer
+within --start-within.
+
 `
 
 // memoryLimit is where the runtime begins to clean up more often.
@@ -240,11 +246,11 @@ var Ends = []struct {
 	{work.Outcome(finalize.Installed), Over, "the hub says that the cluster is installed (without `--stay`)"},
 	{work.Outcome(finalize.Cancelled), Over, "the installation was cancelled (without `--stay`)"},
 	{work.Outcome(finalize.Failed), Over, "the hub says that the installation failed (without `--stay`)"},
-	{work.Refused, Over, "the hub refused the token three times in a row; a new token needs a new start"},
-	{work.Unknown, Over, "the hub does not know the cluster (any more)"},
+	{work.Refused, Over, "the hub refused the token three times in a row; start it again with a new token"},
+	{work.Unknown, Over, "the hub does not know the cluster, or no longer"},
 	{work.Stopped, Over, "SIGTERM or SIGINT"},
-	{"", BadSettings, "settings or a file that they name cannot be used; the last line says which"},
-	{work.Unreachable, HubUnreachable, "the hub did not answer within `--start-within`; worth another start"},
+	{"", BadSettings, "a setting, or a file that it names, cannot be used; the last line of the log says which"},
+	{work.Unreachable, HubUnreachable, "the hub did not answer within `--start-within`; starting it again may help"},
 }
 
 func code(outcome work.Outcome) int {

@@ -48,21 +48,21 @@ type Row struct {
 func (s *Settings) Table() []Row {
 	s.APIPort, s.StartWithin, s.Listen, s.LogLevel = 6443, 70*time.Minute, "127.0.0.1:9445", "info"
 	return []Row{
-		{"hub-url", "INVENTORY_URL", "the hub's base URL", &s.HubURL, false},
-		{"cluster-id", "CLUSTER_ID", "the hub's id of this cluster", &s.ClusterID, false},
-		{"token-file", "IRONFLOW_CLUSTER_TOKEN_FILE", "file with the hub's token, read again when the hub refuses it; else the variable " + TokenEnv, &s.TokenFile, false},
-		{"ca-file", "CA_CERT_PATH", "PEM bundle that the hub is trusted for besides the system's", &s.CAFile, false},
+		{"hub-url", "INVENTORY_URL", "base URL of the hub, such as https://hub.example:8090 (required)", &s.HubURL, false},
+		{"cluster-id", "CLUSTER_ID", "UUID that this cluster has at the hub (required)", &s.ClusterID, false},
+		{"token-file", "IRONFLOW_CLUSTER_TOKEN_FILE", "file with the token for the hub, read again when the hub refuses it; empty: the variable " + TokenEnv, &s.TokenFile, false},
+		{"ca-file", "CA_CERT_PATH", "PEM file with CAs for the hub's certificate, besides the system's", &s.CAFile, false},
 		{"insecure", "SKIP_CERT_VERIFICATION", "do not verify the hub's certificate", &s.Insecure, false},
-		{"stay", "IRONFLOW_CLUSTER_STAY", "go on after the installation: signing requests and hosts of later days", &s.Stay, false},
-		{"hub-leaves", "IRONFLOW_CLUSTER_HUB_LEAVES", "the hub runs on one of the cluster's hosts and ends with its live system: go on without it then, by the config map that comes with the manifests", &s.HubLeaves, false},
-		{"kubeconfig", "KUBECONFIG", "kubeconfig file; empty for the pod's service account", &s.Kubeconfig, false},
-		{"kube-api", "IRONFLOW_CLUSTER_KUBE_API", "address of the Kubernetes API in the place of the service's, for a host network without it", &s.KubeAPI, false},
-		{"api-port", "IRONFLOW_CLUSTER_API_PORT", "port of the API on each control-plane host of a plain Kubernetes", &s.APIPort, false},
-		{"start-within", "IRONFLOW_CLUSTER_START_WITHIN", "how long the hub may be away at the start", &s.StartWithin, false},
-		{"listen", "IRONFLOW_CLUSTER_LISTEN", "address of /metrics and /healthz, plain HTTP for this host alone; 0 switches it off", &s.Listen, false},
-		{"log-level", "IRONFLOW_LOG_LEVEL", "debug, info, warn or error", &s.LogLevel, false},
-		{"image", "IRONFLOW_CLUSTER_IMAGE", "full reference of this program's image, with registry and tag or digest", &s.Image, true},
-		{"openshift", "IRONFLOW_CLUSTER_OPENSHIFT", "the cluster is OpenShift: also the right to read the authority of its routes", &s.OpenShift, true},
+		{"stay", "IRONFLOW_CLUSTER_STAY", "keep running after the installation, for signing requests and for hosts that are added later", &s.Stay, false},
+		{"hub-leaves", "IRONFLOW_CLUSTER_HUB_LEAVES", "the hub runs on one of the cluster's hosts and ends when that host reboots: then go on without it, with what is in the ConfigMap of the manifests", &s.HubLeaves, false},
+		{"kubeconfig", "KUBECONFIG", "kubeconfig file; empty: the pod's service account", &s.Kubeconfig, false},
+		{"kube-api", "IRONFLOW_CLUSTER_KUBE_API", "address of the Kubernetes API, for host networks that do not reach its Service; empty: the Service", &s.KubeAPI, false},
+		{"api-port", "IRONFLOW_CLUSTER_API_PORT", "port of the Kubernetes API on each control-plane host (plain Kubernetes only)", &s.APIPort, false},
+		{"start-within", "IRONFLOW_CLUSTER_START_WITHIN", "how long to wait at the start for a hub that does not answer", &s.StartWithin, false},
+		{"listen", "IRONFLOW_CLUSTER_LISTEN", "address at which /metrics and /healthz are served, by plain HTTP; 0 switches it off", &s.Listen, false},
+		{"log-level", "IRONFLOW_LOG_LEVEL", "lowest level that is logged: debug, info, warn or error", &s.LogLevel, false},
+		{"image", "IRONFLOW_CLUSTER_IMAGE", "full reference of the container image of ironflow-cluster, with registry and tag or digest (required)", &s.Image, true},
+		{"openshift", "IRONFLOW_CLUSTER_OPENSHIFT", "the cluster is OpenShift: also grant the right to read the CA of its routes", &s.OpenShift, true},
 	}
 }
 

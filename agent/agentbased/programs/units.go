@@ -44,25 +44,25 @@ const exitFailed = 1
 
 // Main selects the program by argv and runs it. It returns the exit code.
 func Main(ctx context.Context, s program.Streams, argv []string) int {
-	return program.Binary{Name: BinaryName, Summary: "what the hosts of an agent-based installation run beside the agent", Programs: Programs()}.Main(ctx, s, argv)
+	return program.Binary{Name: BinaryName, Summary: "the programs that hosts of an agent-based installation run besides the agent", Programs: Programs()}.Main(ctx, s, argv)
 }
 
 // Programs lists all names in the order of the documentation.
 func Programs() []program.Program {
 	return []program.Program{
-		{Name: "pre-network-manager-config", Summary: "give this host its own network, out of those in /etc/assisted/network", Run: unitProgram("", 0, pickNetwork)},
-		{Name: "set-hostname", Summary: "give this host the name that /etc/assisted/hostnames has for one of its cards", Run: unitProgram("", 0, setHostname)},
+		{Name: "pre-network-manager-config", Summary: "configure the network of this host, from the folder in /etc/assisted/network that lists its MAC addresses", Run: unitProgram("", 0, pickNetwork)},
+		{Name: "set-hostname", Summary: "give this host the name that /etc/assisted/hostnames has for one of its MAC addresses", Run: unitProgram("", 0, setHostname)},
 		{Name: "node-zero", Summary: "find out whether this host is the rendezvous host, which runs the hub", Run: unitProgram("", 0, nodeZero)},
 		{Name: "agent-interactive-console", Summary: "check that this host reaches the registry of the release, and let a person fix its network", Run: runConsole},
-		{Name: "install-status", Summary: "tell on the console what the installation waits for", Run: unitProgram("", 0, installStatus)},
+		{Name: "install-status", Summary: "show on the console what the installation waits for", Run: unitProgram("", 0, installStatus)},
 		{Name: "start-cluster-installation", Summary: "start the installation of the cluster once all hosts are ready", Run: unitProgram("", 0, startCluster)},
-		{Name: "start-agent", Summary: "wait for the hub's infra-env, then be the agent; arguments: flags of agent", Run: runStartAgent},
-		{Name: "report-messages", Summary: "bring to the hub what the console of this host says", Run: unitProgram("", 0, reportMessages)},
+		{Name: "start-agent", Summary: "wait until the hub has an infra-env, then run the agent; arguments: flags of agent", Run: runStartAgent},
+		{Name: "report-messages", Summary: "send the messages on the console of this host to the hub", Run: unitProgram("", 0, reportMessages)},
 		{Name: "load-config-iso", Summary: "load the settings of an appliance from a config image; argument: DEVICE", Run: unitProgram("DEVICE", 1, loadConfig)},
-		{Name: "check-config-image", Summary: "ask for a config image until the host has settings", Run: unitProgram("", 0, checkConfig)},
+		{Name: "check-config-image", Summary: "ask on the console for a config image, until this host has settings", Run: unitProgram("", 0, checkConfig)},
 		{Name: "add-node", Summary: "start the installation of this host, which joins a running cluster", Run: unitProgram("", 0, addNode)},
-		{Name: "auth-token-status", Summary: "warn of tokens that end soon, and wait while they have ended", Run: unitProgram("", 0, tokenStatus)},
-		{Name: "agent-installer-client", Summary: "register, configure and import at the hub of an agent-based installation, by the environment", Run: runInstallerClient},
+		{Name: "auth-token-status", Summary: "warn of tokens that expire soon, and wait while they have expired", Run: unitProgram("", 0, tokenStatus)},
+		{Name: "agent-installer-client", Summary: "register, configure or import a cluster at the hub of an agent-based installation; settings are environment variables", Run: runInstallerClient},
 	}
 }
 
