@@ -14,8 +14,8 @@ import (
 func NewCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bmc",
-		Short: "Look at BMCs without a cluster",
-		Long:  "Reads over Redfish what BMCs are and can do, how their machines are, and what they tell, before a host is enrolled.",
+		Short: "Read from BMCs over Redfish, without a cluster",
+		Long:  "Reads from BMCs over Redfish, such as before a host is registered: what they are and can do, the health and the logs of their machines, and events.",
 	}
 	c.AddCommand(probeCommand(), healthCommand(), logCommand(), eventsCommand())
 	return c
@@ -34,7 +34,7 @@ func probeCommand() *cobra.Command {
 	var s settings
 	c := &cobra.Command{
 		Use:   "probe [--file LIST] [ADDRESS...]",
-		Short: "Tell what BMCs are and what they can do; changes nothing",
+		Short: "Show what BMCs are and what they can do; changes nothing",
 		Long:  probeLong,
 		Example: `  IRONFLOW_BMC_PASSWORD=... ironflow bmc probe --username root --insecure 192.0.2.10
   ironflow bmc probe --username root --password-file pass --ca-file bmcs.pem --file racks.txt --output json`,
@@ -49,10 +49,10 @@ func probeCommand() *cobra.Command {
 	s.access(c)
 	s.limit(c)
 	f := c.Flags()
-	f.StringVar(&s.file, "file", "", "file with one address a line; - is the standard input")
+	f.StringVar(&s.file, "file", "", "file with addresses of BMCs, one a line; - is the standard input")
 	f.StringVarP(&s.output, "output", "o", outputTable, "table, json or yaml")
-	f.IntVar(&s.parallel, "parallel", 20, "how many BMCs are probed at a time")
-	f.IntVar(&s.requests, "requests", 0, "bound of the requests to each BMC, 30 when zero; -1 reads every drive and firmware entry")
-	f.BoolVar(&s.expand, "expand", false, "ask for lists with their members in one request, where the BMC offers it and no quirk forbids it")
+	f.IntVar(&s.parallel, "parallel", 20, "maximum number of BMCs that are probed concurrently")
+	f.IntVar(&s.requests, "requests", 0, "maximum number of requests to each BMC; 0 for 30, -1 for as many as reading every drive and firmware entry takes")
+	f.BoolVar(&s.expand, "expand", false, "read lists with their members in one request ($expand), where the BMC supports it and no quirk is known that forbids it")
 	return c
 }

@@ -23,18 +23,18 @@ import (
 // access adds the flags by which BMCs are reached.
 func (s *settings) access(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&s.username, "username", "", "account of the BMCs; without it they are asked without credentials")
-	f.StringVar(&s.passwordFile, "password-file", "", "file with its password; without it the environment variable "+passwordEnv)
-	f.StringVar(&s.caFile, "ca-file", "", "file with the authorities (PEM) that are trusted instead of the system's")
-	f.StringVar(&s.pin, "pin", "", "SHA-256 of the certificate that the one BMC must show, in hexadecimal digits")
-	f.BoolVar(&s.insecure, "insecure", false, "accept any certificate; the report shows it")
-	f.BoolVar(&s.basic, "basic", false, "give the password with each request instead of opening a session")
-	f.Float64Var(&s.rate, "rate", defaultRate, "requests a second to one BMC")
+	f.StringVar(&s.username, "username", "", "user at the BMCs; empty: ask without credentials")
+	f.StringVar(&s.passwordFile, "password-file", "", "file with the password; empty: the environment variable "+passwordEnv)
+	f.StringVar(&s.caFile, "ca-file", "", "PEM file with CAs that are trusted instead of the system's")
+	f.StringVar(&s.pin, "pin", "", "SHA-256 of the certificate that the BMC must have, in hexadecimal digits; for a single BMC only")
+	f.BoolVar(&s.insecure, "insecure", false, "do not verify certificates of BMCs; the report says so")
+	f.BoolVar(&s.basic, "basic", false, "send the password with each request (HTTP basic authentication), instead of opening a session")
+	f.Float64Var(&s.rate, "rate", defaultRate, "maximum number of requests per second to each BMC")
 }
 
 // limit adds the flag that ends what takes too long.
 func (s *settings) limit(c *cobra.Command) {
-	c.Flags().DurationVar(&s.timeout, "timeout", defaultTimeout, "limit for each BMC")
+	c.Flags().DurationVar(&s.timeout, "timeout", defaultTimeout, "time limit for each BMC")
 }
 
 // defaultRate is what every BMC stands.
@@ -105,7 +105,7 @@ func report(ctx context.Context, c *client.Client, t target) (*v1alpha1.BMCRepor
 }
 
 func healthCommand() *cobra.Command {
-	return lookCommand(&cobra.Command{Use: "health ADDRESS", Short: "Show how each part of a machine is, the worst first"},
+	return lookCommand(&cobra.Command{Use: "health ADDRESS", Short: "Show the health of each part of a machine, the worst first"},
 		func(ctx context.Context, c *client.Client, t target, out io.Writer) error {
 			reading, err := read(ctx, c, t, health.List)
 			if err != nil {
@@ -123,7 +123,7 @@ func healthCommand() *cobra.Command {
 
 func logCommand() *cobra.Command {
 	var limit int
-	c := lookCommand(&cobra.Command{Use: "log ADDRESS", Short: "Show the last entries of a machine's logs, oldest first"},
+	c := lookCommand(&cobra.Command{Use: "log ADDRESS", Short: "Show the last entries of a machine's hardware logs, oldest first"},
 		func(ctx context.Context, c *client.Client, t target, out io.Writer) error {
 			return printLog(ctx, c, t, out, limit)
 		})
@@ -198,7 +198,7 @@ func printMissing(out io.Writer, reading rules.Reading, domains ...rules.Domain)
 }
 
 func eventsCommand() *cobra.Command {
-	return followCommand(&cobra.Command{Use: "events ADDRESS", Short: "Show what a BMC tells by its event stream, until interrupted"},
+	return followCommand(&cobra.Command{Use: "events ADDRESS", Short: "Show the events of a BMC's event stream, until interrupted"},
 		func(ctx context.Context, c *client.Client, t target, out io.Writer) error {
 			// Follow is patient; who types an address wants to know at once that nobody is there.
 			if err := c.Get(ctx, servicePath+"/", &struct{}{}); err != nil {

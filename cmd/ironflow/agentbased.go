@@ -18,7 +18,7 @@ func newAgentBasedCommand() *cobra.Command {
 	var s configuration
 	cmd := &cobra.Command{
 		Use:   "agent-based",
-		Short: "Run the hub on one of the hosts that it installs: alone, without Kubernetes, Ironic or a database",
+		Short: "Run the hub of an agent-based installation, on one of the hosts that it installs (for the live image)",
 		Long: `Runs the hub's REST API on the rendezvous host of an agent-based installation, with the settings that
 assisted-service.service hands in as environment variables. All that it knows is in the data folder: it can be killed
 and started again at any moment. It installs one cluster, its own host last, and ends with that host's live system.

@@ -30,9 +30,9 @@ func newBackupCommand() *cobra.Command {
 	var s configuration
 	cmd := &cobra.Command{
 		Use:   "backup FILE",
-		Short: "Copy the hub's records and keys into a file, while the hub works",
-		Long: `Copies one moment of the hub's records, and the keys by which its agents, images and certificates stay valid,
-into FILE, which replaces an older one when it is whole. The hub may go on working. Logs that hosts sent are not in it.
+		Short: "Copy the hub's records and keys to a file; the hub can be running",
+		Long: `Writes a consistent copy of the hub's records to FILE, with the keys by which agents, images and certificates stay valid. The
+hub can be running meanwhile. An older FILE is replaced once the new one is complete. Logs that hosts sent are not in it.
 FILE holds secrets: only its owner can read it.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -72,10 +72,10 @@ func newRestoreCommand() *cobra.Command {
 	var s configuration
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
-		Short: "Put a backup of the hub back, into a store without records",
-		Long: `Puts what "ironflow hub backup" wrote into a store that has no records, and the keys into the data folder where they are missing.
-Stop the hub first. Where there are records or other keys already, nothing is changed.
-A backup of SQLite can be put into PostgreSQL, and the other way round.`,
+		Short: "Restore a backup of the hub into an empty database",
+		Long: `Restores what "ironflow hub backup" wrote: the records into an empty database, and the keys into the data folder where they are
+missing. Stop the hub first. If there are records or other keys already, nothing is changed.
+A backup of SQLite can be restored into PostgreSQL, and the other way round.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, err := os.Open(args[0])

@@ -42,16 +42,16 @@ func newCheckCommand() *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Look at what Ironflow needs around it: tell what is wrong and what to do; writes nothing",
+		Short: "Check what Ironflow needs (rights, Ironic, images, addresses, ...) and say what to mend; changes nothing",
 		Long:  checkLong,
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return runCheck(cmd.Context(), s, o, cmd.OutOrStdout()) },
 	}
 	s.addSettings(cmd, topics.All(&s.IronflowConfiguration))
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
-	cmd.Flags().StringVar(&o.skip, "skip", "", "comma-separated names of checks that are left out, such as reachable")
+	cmd.Flags().StringVar(&o.skip, "skip", "", "comma-separated names of checks to leave out, such as reachable")
 	cmd.Flags().BoolVar(&o.controllers, "controllers", false, "check what \"ironflow controllers\" needs, which has no hub and no image server")
-	cmd.Flags().DurationVar(&o.timeout, "timeout", time.Minute, "limit of the whole check")
+	cmd.Flags().DurationVar(&o.timeout, "timeout", time.Minute, "time limit of the whole check")
 	return cmd
 }
 

@@ -23,8 +23,9 @@ func newClusterTokenCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cluster-token CLUSTER_ID",
 		Short: "Print the token by which ironflow-cluster reports of one cluster",
-		Long: `Prints the token of the program inside a cluster, for "ironflow-cluster manifests". It opens what that program
-reads and reports of this cluster, and neither credentials nor Ignition. It is a secret, and stays the same as long as the hub's key does.
+		Long: `Prints the token by which ironflow-cluster calls the hub, for "ironflow-cluster manifests". It gives access to what that
+program reads and reports about this one cluster, and neither to credentials nor to Ignition configs. It is a secret, and stays
+the same as long as the hub's key does.
 The key is read from the data folder; the hub may go on working.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

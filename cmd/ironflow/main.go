@@ -41,7 +41,7 @@ func main() {
 func newCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "ironflow",
-		Short:         "Bare-metal provisioning through OpenStack Ironic, from BMC address to installed host and back",
+		Short:         "Provision bare-metal hosts through OpenStack Ironic, from BMC address to installed system and back",
 		Version:       version.String(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -66,6 +66,6 @@ var groups = []struct {
 	commands []string
 }{
 	{"Run Ironflow, as a whole or in parts", []string{"run", "controllers", "hub", "images"}},
-	{"Look at what is around it", []string{"check", "crds", "migrate", "version"}},
+	{"Check its surroundings", []string{"check", "crds", "migrate", "version"}},
 	{"Tools that need no cluster", []string{"media", "image", "bmc", "release", "agent-image"}},
 }

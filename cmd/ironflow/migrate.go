@@ -90,11 +90,11 @@ func newMigrateCommand() *cobra.Command {
 	var o migrateOptions
 	cmd := &cobra.Command{
 		Use:   "migrate",
-		Short: "Look at a fleet of baremetal-operator and tell what taking it over would do; writes nothing",
-		Long: `Looks at the hosts of baremetal-operator (BMO), their Secrets and their nodes in Ironic, and tells what
+		Short: "Check whether the hosts of baremetal-operator can be taken over, and what that would do; changes nothing",
+		Long: `Reads the hosts of baremetal-operator (BMO), their Secrets and their nodes in Ironic, and says what
 Ironflow would do with them. Nothing is written, neither to Kubernetes nor to Ironic.
 
-Exit codes: 0 ready; 1 the question could not be answered; 2 warnings; 3 something has to be mended first.`,
+Exit codes: 0 ready to be taken over; 1 the check itself failed; 2 warnings; 3 something has to be mended first.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := hosts.Check(); err != nil {
@@ -107,8 +107,8 @@ Exit codes: 0 ready; 1 the question could not be answered; 2 warnings; 3 somethi
 	p.settings.addSettings(cmd, settings.Where(processOf("controllers").flags(&p), forMigrate))
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
 	cmd.Flags().BoolVar(&o.images, perHost, true, "check as \"ironflow run\" works, with a live image (PreprovisioningImage) per host; false by default when a --deploy-... flag names the live images of all hosts")
-	cmd.Flags().StringVar(&o.base, "base", "", "live ISO that images will be made of, which has nmstatectl for networks that cannot be translated, or not; without one it is assumed to")
-	cmd.Flags().DurationVar(&o.timeout, "timeout", 10*time.Minute, "limit of the whole check")
+	cmd.Flags().StringVar(&o.base, "base", "", "live ISO that live images will be made from: whether it has nmstatectl decides about networks that Ironflow cannot translate; empty: assume that it has")
+	cmd.Flags().DurationVar(&o.timeout, "timeout", 10*time.Minute, "time limit of the whole check")
 	return cmd
 }
 
@@ -183,7 +183,7 @@ func newCRDsCommand() *cobra.Command {
 	var apply bool
 	cmd := &cobra.Command{
 		Use:   "crds",
-		Short: "Tell how the cluster's CustomResourceDefinitions differ from Ironflow's; apply them unless the cluster's are newer",
+		Short: "Compare the cluster's CustomResourceDefinitions with Ironflow's, and update them with --apply, unless newer ones are there",
 		Long: `Compares the CustomResourceDefinitions of the cluster with those that Ironflow comes with. With --apply, those that are
 missing are made, and those that lack something are updated. If one of metal3.io or ironflow.io has something that Ironflow's
 lacks, nothing is written: objects may use it. Those of other projects are made if they are missing, and else left alone.`,

@@ -42,16 +42,16 @@ type process struct {
 
 // processes are the commands that run parts. The first one is their sum.
 var processes = []process{
-	{"run", "Run controllers, image server and hub until stopped", names.ControllersLease, func(p *program) []part {
+	{"run", "Run controllers, image server and hub in one process", names.ControllersLease, func(p *program) []part {
 		hosts := &hostPart{program: p}
 		return []part{&imagePart{program: p}, &hubPart{p}, &bmcPart{program: p, hosts: hosts, dataDir: true}, hosts}
 	}},
-	{"controllers", "Run the BareMetalHost controllers alone, without hub and image server, in the place of baremetal-operator", names.ControllersLease, func(p *program) []part {
+	{"controllers", "Run the BareMetalHost controllers only, instead of baremetal-operator (no hub, no image server)", names.ControllersLease, func(p *program) []part {
 		hosts := &hostPart{program: p, alone: true}
 		return []part{&bmcPart{program: p, hosts: hosts}, hosts}
 	}},
-	{"hub", "Run the hub alone: its REST API and the controllers of its resources", names.HubLease, func(p *program) []part { return []part{&hubPart{p}} }},
-	{"images", "Run the image server alone, with the controller that builds live images", names.ImagesLease, func(p *program) []part {
+	{"hub", "Run the hub only: its REST API and the controllers of its resources", names.HubLease, func(p *program) []part { return []part{&hubPart{p}} }},
+	{"images", "Run the image server only, with the controller that builds live images", names.ImagesLease, func(p *program) []part {
 		return []part{&imagePart{program: p, alone: true}}
 	}},
 }

@@ -14,7 +14,7 @@ func newReleaseCommand() *cobra.Command {
 	var files configured.ReleaseFiles
 	inspect := &cobra.Command{
 		Use:   "inspect IMAGE",
-		Short: "Say a release's version, architectures and the images that an installation pulls, or which registry refused and why",
+		Short: "Show version, architectures and images of a release, or which registry refused and why",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			texts, err := files.Read()

@@ -17,19 +17,21 @@ import (
 )
 
 func newBMC(c *connection) *cobra.Command {
-	cmd := &cobra.Command{Use: "bmc", Short: "What is known of the hosts' BMCs (needs the setting --bmc of ironflow)"}
+	cmd := &cobra.Command{Use: "bmc", Short: "Show what the BMCs of hosts have reported (needs ironflow's setting --bmc)"}
 	cmd.AddCommand(newBMCProbe(c), newBMCHealth(c), newBMCLog(c), newBMCQuirks(c), newBMCCheck(c))
 	return cmd
 }
 
-const probeLong = `Asks the BMC of a host anew what it is and can do, waits for the report and shows it. It ends early, with the exit code 3, when only
-a person can go on: the credentials are refused, the address is not one of Redfish, or nobody acts on the host. After --wait it is 4.`
+const probeLong = `Has the BMC of a host read again, waits for the new report and shows what the BMC is and can do. It ends early when only a person
+can help: the credentials are refused, the address is not one of Redfish, or the host is paused or on hold.
+
+Exit codes: 0 there is a new report; 3 only a person can help; 4 there was none within --wait.`
 
 // newBMCProbe asks for a new report and shows it.
 func newBMCProbe(c *connection) *cobra.Command {
 	var wait time.Duration
 	cmd := &cobra.Command{
-		Use: "probe HOST", Short: "Ask a host's BMC anew what it is and can do, and show the report", Long: probeLong,
+		Use: "probe HOST", Short: "Have a host's BMC read again, and show what it is and can do", Long: probeLong,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: c.complete(hostKind, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			bare, err := hostKind.bare(args)
@@ -58,7 +60,7 @@ func newBMCProbe(c *connection) *cobra.Command {
 // newBMCHealth shows the last known health.
 func newBMCHealth(c *connection) *cobra.Command {
 	return &cobra.Command{
-		Use: "health HOST", Short: "Show how the parts of a host's machine are", Args: cobra.ExactArgs(1), ValidArgsFunction: c.complete(hostKind, 1),
+		Use: "health HOST", Short: "Show the health of the parts of a host's machine", Args: cobra.ExactArgs(1), ValidArgsFunction: c.complete(hostKind, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := c.bmc(cmd.Context(), args[0])
 			if err != nil {
@@ -85,7 +87,7 @@ func printHealth(out io.Writer, b *ironflowv1.BMC) error {
 // newBMCQuirks shows the table of quirks, or those of a host.
 func newBMCQuirks(c *connection) *cobra.Command {
 	return &cobra.Command{
-		Use: "quirks [HOST]", Short: "Show how a host's BMC differs from what Redfish says, or all that is known of BMCs",
+		Use: "quirks [HOST]", Short: "Show the known deviations of a host's BMC from the Redfish standard or, without HOST, of all BMCs",
 		Args: cobra.MaximumNArgs(1), ValidArgsFunction: c.complete(hostKind, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -25,14 +25,14 @@ const checkLong = `Compares what the BareMetalHosts of a file ask for, with thei
 BMCs of the same names in the cluster have reported. Says what cannot work on that hardware, and what to write instead.
 Changes nothing. With --report, one report of "ironflow bmc probe --output json" is used, and no cluster is needed.
 
-Exit codes: 0 nothing that is known speaks against it; 1 something cannot work or could not be checked; 2 the call was wrong.`
+Exit codes: 0 no problem was found; 1 something cannot work or could not be checked; 2 the command line was wrong.`
 
 // newBMCCheck holds wishes against reports before they are applied.
 func newBMCCheck(c *connection) *cobra.Command {
 	var file, report string
 	var askSizes bool
 	cmd := &cobra.Command{
-		Use: "check -f FILE", Short: "Say what hosts of a file ask for that cannot work on their hardware", Long: checkLong, Args: cobra.NoArgs,
+		Use: "check -f FILE", Short: "Check whether what the hosts in a file ask for can work on their hardware", Long: checkLong, Args: cobra.NoArgs,
 		Example: `  kubectl ironflow bmc check -f hosts.yaml
   ironflow bmc probe --username root 192.0.2.10 --output json >report.json && kubectl ironflow bmc check -f hosts.yaml --report report.json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -53,9 +53,9 @@ func newBMCCheck(c *connection) *cobra.Command {
 			return printChecks(cmd.OutOrStdout(), checkHosts(cmd.Context(), hosts, look), problems)
 		},
 	}
-	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the hosts and what belongs to them; - is the standard input")
-	cmd.Flags().StringVar(&report, "report", "", "file with a report of ironflow bmc probe --output json, which is used instead of those in the cluster")
-	cmd.Flags().BoolVar(&askSizes, "ask-sizes", false, "ask the web servers of live ISOs and firmware images how large they are, to hold that against what the BMCs take")
+	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with BareMetalHosts and the resources that belong to them (required); - is the standard input")
+	cmd.Flags().StringVar(&report, "report", "", "file with the output of ironflow bmc probe --output json, which is used instead of the reports in the cluster")
+	cmd.Flags().BoolVar(&askSizes, "ask-sizes", false, "ask the web servers of live ISOs and firmware images how large these are, and check that the BMCs accept that size")
 	return cmd
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/ironflow/ironflow/bmc/credentials/rotation"
 )
 
-const logLong = `Prints the last entries of the logs of a host's machine. Logs are not kept in the cluster: the BMC is asked from here, with
+const logLong = `Prints the last entries of the hardware logs of a host's machine. These logs are not kept in the cluster: the BMC is asked from here, with
 the credentials of the host's Secret, which you must be allowed to read. Nothing is changed.`
 
 // newBMCLog asks a BMC for its log.
@@ -27,7 +27,7 @@ func newBMCLog(c *connection) *cobra.Command {
 	var limit int
 	var caFile string
 	cmd := &cobra.Command{
-		Use: "log HOST", Short: "Show the last entries of the logs of a host's machine, oldest first", Long: logLong,
+		Use: "log HOST", Short: "Show the last entries of the hardware logs of a host's machine, oldest first", Long: logLong,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: c.complete(hostKind, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := cli.CheckLimit(limit); err != nil {
@@ -49,7 +49,7 @@ func newBMCLog(c *connection) *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&limit, "limit", cli.DefaultEntries, cli.LimitUsage)
-	cmd.Flags().StringVar(&caFile, "ca-file", "", "file with the authorities (PEM) of the BMC's certificate, instead of the system's")
+	cmd.Flags().StringVar(&caFile, "ca-file", "", "PEM file with CAs for the BMC's certificate, instead of the system's")
 	return cmd
 }
 

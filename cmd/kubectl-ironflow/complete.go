@@ -98,7 +98,7 @@ func addCompletion(root *cobra.Command, c *connection) {
 		if cmd.Name() == "completion" {
 			cmd.Short = "Print a script that completes commands, flags and names in your shell"
 			cmd.AddCommand(&cobra.Command{
-				Use: "kubectl", Short: "Print the script that completes kubectl ironflow: a file kubectl_complete-ironflow in PATH", Args: cobra.NoArgs,
+				Use: "kubectl", Short: "Print the script that completes \"kubectl ironflow\"; save it as kubectl_complete-ironflow in PATH", Args: cobra.NoArgs,
 				Example: "  kubectl ironflow completion kubectl >~/.local/bin/kubectl_complete-ironflow && chmod +x ~/.local/bin/kubectl_complete-ironflow",
 				RunE: func(cmd *cobra.Command, _ []string) error {
 					_, err := fmt.Fprint(cmd.OutOrStdout(), pluginScript)

@@ -21,7 +21,7 @@ import (
 	ironflowv1 "github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 )
 
-const connectionHelp = "The cluster is found as kubectl finds it. kubectl's other flags for that are taken, too: --cluster, --user, --server, --token,\n" +
+const connectionHelp = "The cluster is chosen as by kubectl. kubectl's other flags for that work too: --cluster, --user, --server, --token,\n" +
 	"--as, --as-group, --request-timeout, --cache-dir, --insecure-skip-tls-verify and so on."
 
 // connection is how the user said to reach the cluster, with kubectl's flags.
@@ -46,8 +46,8 @@ func (c *connection) bind(root *cobra.Command) {
 	c.flags.AddFlags(flags)
 	flags.VisitAll(func(f *pflag.Flag) { f.Hidden = !slices.Contains(helpful, f.Name) })
 	flags.Lookup("kubeconfig").Usage = "kubeconfig file ($KUBECONFIG)"
-	flags.Lookup("context").Usage = "context of the kubeconfig"
-	flags.Lookup("namespace").Usage = "namespace; default: the context's"
+	flags.Lookup("context").Usage = "context of the kubeconfig; default: its current context"
+	flags.Lookup("namespace").Usage = "namespace of the objects; default: the namespace of the context"
 }
 
 // scheme knows every kind that is read.

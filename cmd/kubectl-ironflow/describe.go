@@ -43,9 +43,9 @@ func newDescribe(c *connection) *cobra.Command {
 		}
 		return describe(ctx, cl, types.NamespacedName{Namespace: namespace, Name: bare[0]}, time.Now())
 	}
-	cmd := of("describe HOST", "Show a host, or a cluster, and everything that belongs to it as a tree", hostKind, host)
+	cmd := of("describe HOST", "Show a host or a cluster, and everything that belongs to it, as a tree", hostKind, host)
 	cmd.AddCommand(
-		of("host HOST", "Show one host, also one that is called cluster", hostKind, host),
+		of("host HOST", "Show a host; needed only for hosts that are named host or cluster", hostKind, host),
 		of("cluster CLUSTER", "Show a cluster with its hosts, roles, stages, checks and operators, what it waits for and who can end that", clusterKind, describeCluster),
 	)
 	return cmd

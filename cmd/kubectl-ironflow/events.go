@@ -22,12 +22,12 @@ import (
 )
 
 const eventsLong = `Prints the events of a host and of all that belongs to it: its images, its hardware and firmware, its BMC and the BMC's Secret, the
-agents of its machine and its subscriptions, in order of time, the oldest first. Kubernetes keeps events for an hour as a rule.`
+agents of its machine and its subscriptions, in order of time, the oldest first. Kubernetes usually keeps events for an hour.`
 
 func newEvents(c *connection) *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
-		Use: "events HOST", Short: "Print the events of a host and of all that belongs to it, in order of time", Long: eventsLong,
+		Use: "events HOST", Short: "Print the events of a host and of all that belongs to it, oldest first", Long: eventsLong,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: c.complete(hostKind, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			bare, err := hostKind.bare(args)
@@ -49,7 +49,7 @@ func newEvents(c *connection) *cobra.Command {
 			return t.once(cmd.Context())
 		},
 	}
-	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "go on with new events, until Ctrl-C")
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "also show new events, until Ctrl-C")
 	return cmd
 }
 

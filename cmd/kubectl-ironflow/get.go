@@ -64,7 +64,7 @@ func newGetKind(c *connection, k kind, short string) *cobra.Command {
 	}
 	l.selection.bind(cmd, "list")
 	l.output.bind(cmd)
-	cmd.Flags().BoolVarP(&l.watch, "watch", "w", false, "go on with what changes, until Ctrl-C; on a terminal the table is kept up to date")
+	cmd.Flags().BoolVarP(&l.watch, "watch", "w", false, "also show changes, until Ctrl-C; on a terminal, the table is kept up to date")
 	completeOutput(cmd)
 	return cmd
 }

@@ -57,7 +57,7 @@ func newKubeconfig(c *connection) *cobra.Command {
 			return putKubeconfig(cmd.OutOrStdout(), config, file, overwrite)
 		},
 	}
-	cmd.Flags().StringVarP(&file, "output", "o", "", "file to write to, with rights for its owner alone; empty prints it")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "file to write to, readable by its owner only; empty: print it")
 	cmd.Flags().BoolVar(&overwrite, "overwrite", false, "replace the file if there is one")
 	return cmd
 }

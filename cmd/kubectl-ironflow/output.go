@@ -30,7 +30,7 @@ func newOutput() *output { return &output{flags: genericclioptions.NewPrintFlags
 func (o *output) bind(cmd *cobra.Command) {
 	o.flags.AddFlags(cmd)
 	cmd.Flags().Lookup("output").Usage = "one of " + strings.Join(formats, ", ") + "; without it a table"
-	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "leave the headers of tables and columns out")
+	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "print tables without headers")
 	for _, rare := range []string{"allow-missing-template-keys", "show-managed-fields", "template"} {
 		_ = cmd.Flags().MarkHidden(rare) // the flag exists
 	}

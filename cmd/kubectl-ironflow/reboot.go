@@ -24,13 +24,13 @@ import (
 const rebootLong = `Asks for a reboot of machines by the annotation reboot.metal3.io of their hosts. Without --hard the operating system is asked to
 shut down first.
 
-With --key KEY the annotation is reboot.metal3.io/KEY: the machine is switched off and stays off, until every such annotation is gone;
---key KEY --end takes that one away.
+With --key KEY, the annotation reboot.metal3.io/KEY is set instead: the machine is switched off and stays off until all annotations
+of that kind are removed. "--key KEY --end" removes this one.
 
-Only what is in use is rebooted. With --force an inspection or a deployment that waits for its machine is started over, and machines
-on which nothing runs count, too.
+Only machines in use are rebooted: those of provisioned hosts. With --force, the others are rebooted too, and an inspection or a
+deployment that waits for its machine is started over.
 
-A machine in use, and with --force each, is named and asked about before anything is done; --yes answers.`
+Machines in use, and with --force all machines, are listed, and you are asked before anything is done; --yes skips the question.`
 
 // rebooting is one call of reboot.
 type rebooting struct {
@@ -69,12 +69,12 @@ func newReboot(c *connection) *cobra.Command {
 	r.selection.bind(cmd, "reboot")
 	flags := cmd.Flags()
 	flags.BoolVar(&r.hard, "hard", false, "cut the power, without asking the operating system to shut down")
-	flags.BoolVar(&r.force, "force", false, "also where nothing is in use, and in the middle of an inspection or a deployment, which starts over")
-	flags.StringVar(&r.key, "key", "", "keep the machines off by the annotation with this key, until --end")
-	flags.BoolVar(&r.end, "end", false, "take the annotation with the key away: the machines go on once no other is there")
-	flags.BoolVar(&r.wait, "wait", false, "wait until it is done: the machines run again, or with --key are off")
-	flags.DurationVar(&r.timeout, "timeout", 30*time.Minute, "how long to wait at most")
-	flags.BoolVarP(&r.yes, "yes", "y", false, "do not ask about machines in use")
+	flags.BoolVar(&r.force, "force", false, "also reboot machines that are not in use; an inspection or a deployment is started over")
+	flags.StringVar(&r.key, "key", "", "switch the machines off, and keep them off by an annotation with this key until --end")
+	flags.BoolVar(&r.end, "end", false, "remove the annotation with the key of --key; machines without another such annotation are switched on again")
+	flags.BoolVar(&r.wait, "wait", false, "wait until the machines run again or, with --key, are off")
+	flags.DurationVar(&r.timeout, "timeout", 30*time.Minute, "maximum time to wait, with --wait")
+	flags.BoolVarP(&r.yes, "yes", "y", false, "do not ask before machines in use are rebooted")
 	return cmd
 }
 

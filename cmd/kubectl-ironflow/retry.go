@@ -26,19 +26,19 @@ type hostVerb struct {
 // retry, hold and release are the commands of their names.
 var (
 	retry = hostVerb{
-		use: "retry", short: "Try again now what failed on these hosts", said: "trying again",
-		long: "Tries again now what failed on these hosts (annotation ironflow.io/retry). By itself it is tried again after growing pauses, a\n" +
-			"deployment not any more after --max-provisioning-retries failures in a row.",
+		use: "retry", short: "Try again now what failed on hosts", said: "trying again",
+		long: "Tries again now what failed on these hosts (annotation ironflow.io/retry). Without this command, Ironflow tries again after pauses\n" +
+			"that grow; a deployment is not tried again after as many failures in a row as ironflow's --max-provisioning-retries says.",
 		patch: func() []byte { return annotation(names.Retry, time.Now().UTC().Format(time.RFC3339Nano)) },
 	}
 	hold = hostVerb{
-		use: "hold", short: "Stop every automatic action on these hosts, until they are released", said: "on hold",
-		long: "Stops every automatic action on these hosts, until `kubectl ironflow release`. What Ironic is doing goes on to its end, and nothing\n" +
-			"follows it. Machines that run keep running.",
+		use: "hold", short: "Stop all automatic actions on hosts, until they are released", said: "on hold",
+		long: "Stops all automatic actions on these hosts (annotation ironflow.io/hold), until \"kubectl ironflow release\". What Ironic is doing\n" +
+			"already goes on to its end; after that, nothing is started. Machines that run keep running.",
 		patch: func() []byte { return annotation(names.Hold, "") },
 	}
 	release = hostVerb{
-		use: "release", short: "Go on with hosts that are on hold", said: "released",
+		use: "release", short: "Resume automatic actions on hosts that are on hold", said: "released",
 		patch: func() []byte { return fmt.Appendf(nil, `{"metadata":{"annotations":{%q:null}}}`, names.Hold) },
 	}
 )

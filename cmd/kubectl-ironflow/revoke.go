@@ -16,7 +16,7 @@ func newRevokeTokens(c *connection) *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke-tokens INFRAENV...",
 		Short: "Revoke all tokens of the agents and images of these InfraEnvs",
-		Long: "Revoke all tokens of the agents and images of these InfraEnvs. Agents that run are refused from then on, also in the middle of an installation: " +
+		Long: "Revoke all tokens of the agents and images of these InfraEnvs. Running agents are refused from then on, even during an installation: " +
 			"their hosts have to boot from an image that is made afterwards.",
 		Args: cobra.MinimumNArgs(1), ValidArgsFunction: c.complete(infraEnvKind, anyNumber),
 		RunE: func(cmd *cobra.Command, args []string) error {

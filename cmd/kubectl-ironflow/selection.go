@@ -37,10 +37,10 @@ func (s *selection) bind(cmd *cobra.Command, verb string) {
 	flags.StringVarP(&s.selector, "selector", "l", "", verb+" only "+s.kind.many+" with these labels, such as rack=a1,role!=storage")
 	flags.BoolVarP(&s.all, "all-namespaces", "A", false, s.kind.many+" of all namespaces")
 	files := &genericclioptions.FileNameFlags{
-		Usage: "files, folders or addresses that name " + s.kind.many + "; - is the standard input", Filenames: &s.files, Recursive: &s.deep,
+		Usage: "files, folders or URLs with manifests of the " + s.kind.many + "; - is the standard input", Filenames: &s.files, Recursive: &s.deep,
 	}
 	files.AddFlags(flags)
-	flags.Lookup("recursive").Usage = "folders of --filename with what is in them"
+	flags.Lookup("recursive").Usage = "also read the folders in the folders of --filename"
 }
 
 // check says what is wrong with a selection. A command that changes something wants one, so that it is not done to all because a name was forgotten.

@@ -28,15 +28,16 @@ var waitPhases = []metal3v1.ProvisioningState{metal3v1.StateAvailable, metal3v1.
 // errTimeout is why a wait ends whose time is over.
 var errTimeout = errors.New("the time is over")
 
-const waitLong = `Waits until hosts are as they are wanted (condition Ready), or in the phase of --for. It ends early when only a person can go
-on: a host is on hold, paused or detached, or has an error that does not end by itself; what to do is said then, and the exit code is 3.
-After --timeout it is 4.`
+const waitLong = `Waits until hosts are what their spec asks for (condition Ready), or until they are in the phase of --for. It ends early when only
+a person can help: a host is on hold, paused or detached, or has an error that is not retried. It then says what to do.
+
+Exit codes: 0 all hosts are there; 3 only a person can help; 4 they are not there within --timeout.`
 
 func newWait(c *connection) *cobra.Command {
 	var target string
 	s, timeout := selection{kind: hostKind}, time.Duration(0)
 	cmd := &cobra.Command{
-		Use: "wait HOST... | -l LABELS | -f FILE", Short: "Wait until hosts are ready, or only a person can go on", Long: waitLong,
+		Use: "wait HOST... | -l LABELS | -f FILE", Short: "Wait until hosts are ready, or until only a person can help", Long: waitLong,
 		ValidArgsFunction: c.complete(hostKind, anyNumber),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s.names = args
@@ -61,8 +62,8 @@ func newWait(c *connection) *cobra.Command {
 		},
 	}
 	s.bind(cmd, "wait for")
-	cmd.Flags().StringVar(&target, "for", waitReady, "ready, or a phase: available, provisioned or \"externally provisioned\"")
-	cmd.Flags().DurationVar(&timeout, "timeout", time.Hour, "how long to wait at most")
+	cmd.Flags().StringVar(&target, "for", waitReady, "what to wait for: ready, or one of the phases available, provisioned or \"externally provisioned\"")
+	cmd.Flags().DurationVar(&timeout, "timeout", time.Hour, "maximum time to wait")
 	_ = cmd.RegisterFlagCompletionFunc("for", fixed(append([]string{waitReady}, phaseNames()...)...)) // the flag exists
 	return cmd
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/ironflow/ironflow/controllers/host/view/render"
 )
 
-const whyLong = `Says in one short answer why a host, a cluster or an agent is where it is: what it waits for, who can end that, and what to do
-next. The texts are those of its conditions.`
+const whyLong = `Says in a few lines why a host, a cluster or an agent does not go on: what it waits for, who can end that, and what to do next.
+The texts come from its conditions.`
 
 // answer is why something is where it is.
 type answer struct {
@@ -42,7 +42,7 @@ func newWhy(c *connection) *cobra.Command {
 	}
 	for _, k := range kinds {
 		cmd.AddCommand(&cobra.Command{
-			Use: k.name + " NAME", Aliases: append([]string{k.many}, k.aliases...), Short: "The answer for one " + k.name,
+			Use: k.name + " NAME", Aliases: append([]string{k.many}, k.aliases...), Short: "Say why this " + k.name + " does not go on",
 			Args: cobra.ExactArgs(1), ValidArgsFunction: c.complete(k, 1),
 			RunE: func(cmd *cobra.Command, args []string) error { return c.why(cmd, k, args[0]) },
 		})

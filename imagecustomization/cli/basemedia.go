@@ -35,7 +35,7 @@ func NewMediaCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "media",
 		Short: "Download base images, list and check them",
-		Long: `Base images are the live ISOs that the live images of hosts are made of. They lie in one folder, which has to be a
+		Long: `Base images are the live ISOs that the live images of hosts are made of. They are in one folder, which has to be a
 writable volume for "fetch". In a pod of Ironflow the commands find the folder and the list by the program's own
 variables: kubectl -n ironflow-system exec deployment/ironflow -- /ironflow media list`,
 	}
@@ -45,7 +45,7 @@ variables: kubectl -n ironflow-system exec deployment/ironflow -- /ironflow medi
 
 func (s *mediaSettings) flags(c *cobra.Command) {
 	c.Flags().StringVar(&s.list, "list", os.Getenv(listEnv), "YAML file with base images to download, as for --base-image-list ($"+listEnv+")")
-	c.Flags().StringVar(&s.dir, "dir", os.Getenv(baseEnv), "folder of the base images ($"+baseEnv+"); empty with a list for base in the data folder")
+	c.Flags().StringVar(&s.dir, "dir", os.Getenv(baseEnv), "folder of the base images ($"+baseEnv+"); if it is empty and --list is given: the folder base in the data folder")
 }
 
 // folder is where the base images are.
@@ -64,10 +64,10 @@ func mediaFetchCommand() *cobra.Command {
 	var one media.Remote
 	c := &cobra.Command{
 		Use:   "fetch [URL --sha256 SUM]",
-		Short: "Download base images into their folder; goes on where an earlier download stopped",
-		Long: `Downloads the base image at URL, or without one all of the list. A file appears under its name only when it is whole and
+		Short: "Download base images to their folder; resumes an interrupted download",
+		Long: `Downloads the base image at URL or, without URL, all base images of --list. A file appears under its name only when it is whole and
 has the right SHA-256; FILE.sha256 is put beside it. What is there already is not downloaded again. After an interruption,
-the same command goes on where it stopped. The running program takes a new base image within a minute.`,
+the same command resumes the download. A running Ironflow uses a new base image within a minute.`,
 		Example: `  ironflow media fetch https://mirror.example/live.x86_64.iso --sha256 0123... --dir /images
   ironflow media fetch --list base-images.yaml --dir /images`,
 		Args: cobra.MaximumNArgs(1),
@@ -84,8 +84,8 @@ the same command goes on where it stopped. The running program takes a new base 
 		},
 	}
 	s.flags(c)
-	c.Flags().StringVar(&one.SHA256, "sha256", "", "digest of the file at URL, 64 hexadecimal digits")
-	c.Flags().StringVar(&one.File, "file", "", "name in the folder, which ends in .iso; empty for that of URL")
+	c.Flags().StringVar(&one.SHA256, "sha256", "", "SHA-256 of the file at URL, 64 hexadecimal digits")
+	c.Flags().StringVar(&one.File, "file", "", "file name in the folder, ending in .iso; empty: the name in URL")
 	return c
 }
 
@@ -188,7 +188,7 @@ func mediaCheckCommand() *cobra.Command {
 	var s mediaSettings
 	c := &cobra.Command{
 		Use:   "check",
-		Short: "Read base images anew: fail when one cannot be used, one of the list is missing, or there is none",
+		Short: "Read all base images again; fails if one cannot be used, one of the list is missing, or there is none",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := s.show(cmd.Context(), cmd.OutOrStdout())

@@ -24,7 +24,7 @@ func NewCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "image",
 		Short: "Work on live images without a cluster",
-		Long:  "Embed Ignition configs and network settings in live ISOs, edit kernel arguments, take media apart, and serve them.",
+		Long:  "Embed Ignition configs and network settings in live ISOs, edit kernel arguments, extract files, and serve images.",
 	}
 	c.AddCommand(embedCommand(), showCommand(), ignitionCommand(), customizeCommand(), resetCommand(), kargsCommand(), networkCommand(),
 		minimalCommand(), extractCommand(), pxeCommand(), inspectCommand(), serveCommand())
@@ -61,7 +61,7 @@ func embedCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&ignitionFile, "ignition", "", "Ignition config to embed (required)")
-	c.Flags().BoolVar(&force, "force", false, "replace an embedded config")
+	c.Flags().BoolVar(&force, "force", false, "replace a config that is embedded already")
 	if err := c.MarkFlagRequired("ignition"); err != nil {
 		panic(err) //nolint:forbidigo // the flag was added above
 	}
@@ -93,7 +93,7 @@ func showCommand() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().BoolVar(&wantIgnition, "ignition", false, "print the Ignition config")
+	c.Flags().BoolVar(&wantIgnition, "ignition", false, "print the embedded Ignition config")
 	return c
 }
 
@@ -147,7 +147,7 @@ func minimalCommand() *cobra.Command {
 	var out, rootfs, rootfsURL string
 	c := &cobra.Command{
 		Use:   "minimal [--rootfs-url URL] [--output-rootfs FILE] -o OUT ISO",
-		Short: "Make a minimal ISO that fetches its root file system",
+		Short: "Make a minimal ISO, which downloads its root file system when it boots",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return withMedium(args[0], func(m *medium) error {
@@ -165,7 +165,7 @@ func minimalCommand() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&rootfsURL, "rootfs-url", "", "address that the live system fetches its root file system from")
+	c.Flags().StringVar(&rootfsURL, "rootfs-url", "", "URL that the live system downloads its root file system from")
 	c.Flags().StringVar(&rootfs, "output-rootfs", "", "write the root file system to this file")
 	outputFlag(c, &out)
 	return c
@@ -175,7 +175,7 @@ func extractCommand() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use:   "extract [-C DIR] ISO [PATH...]",
-		Short: "Take files out of an ISO; without paths those for network boot",
+		Short: "Extract files from an ISO; without PATH, those for network boot",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return withMedium(args[0], func(m *medium) error {
@@ -226,7 +226,7 @@ func kargsShowCommand() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().BoolVar(&defaults, "default", false, "show the medium's defaults")
+	c.Flags().BoolVar(&defaults, "default", false, "show the defaults of the ISO")
 	return c
 }
 
@@ -265,8 +265,8 @@ func kargsSetCommand() *cobra.Command {
 	}
 	c.Flags().StringArrayVarP(&edit.Append, "append", "a", nil, "argument to add (repeatable)")
 	c.Flags().StringArrayVarP(&edit.Delete, "delete", "d", nil, "argument to remove (repeatable)")
-	c.Flags().StringArrayVarP(&edit.Replace, "replace", "r", nil, "KEY=OLD=NEW (repeatable)")
-	c.Flags().BoolVar(&fromDefault, "from-default", false, "start from the medium's defaults instead of the present arguments")
+	c.Flags().StringArrayVarP(&edit.Replace, "replace", "r", nil, "argument to change, as KEY=OLD=NEW (repeatable)")
+	c.Flags().BoolVar(&fromDefault, "from-default", false, "start from the defaults of the ISO instead of its present arguments")
 	outputFlag(c, &out)
 	return c
 }
@@ -275,7 +275,7 @@ func kargsResetCommand() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "reset -o OUT ISO",
-		Short: "Set the kernel arguments of a live ISO to the medium's defaults",
+		Short: "Reset the kernel arguments of a live ISO to its defaults",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return rewrite(args[0], out, func(m *medium) (*overlay.Image, error) {

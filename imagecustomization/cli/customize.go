@@ -34,9 +34,9 @@ func (o *customization) flags(c *cobra.Command) {
 	}{
 		{"live-ignition", "Ignition config to merge into the live system's (repeatable)", &o.live},
 		{"dest-ignition", "Ignition config of the installed system (repeatable)", &o.dest},
-		{"ignition-ca", "PEM certificates by which Ignition fetches what configs name (repeatable)", &o.cas},
-		{"network-keyfile", "NetworkManager keyfile for both systems (repeatable)", &o.keyfiles},
-		{"network-nmstate", "nmstate document for both systems (repeatable)", &o.nmstate},
+		{"ignition-ca", "PEM file with CAs that Ignition trusts when it fetches files that configs refer to (repeatable)", &o.cas},
+		{"network-keyfile", "NetworkManager keyfile for live and installed system (repeatable)", &o.keyfiles},
+		{"network-nmstate", "nmstate document for live and installed system (repeatable)", &o.nmstate},
 		{"pre-install", "program to run before the installation (repeatable)", &o.pre},
 		{"post-install", "program to run after the installation (repeatable)", &o.post},
 		{"installer-config", "config of coreos-installer, YAML (repeatable)", &o.configs},
@@ -46,7 +46,7 @@ func (o *customization) flags(c *cobra.Command) {
 	} {
 		f.StringArrayVar(files.to, files.name, nil, files.usage)
 	}
-	f.StringVar(&o.unattended.DestDevice, "dest-device", "", "disk to install to, without a question")
+	f.StringVar(&o.unattended.DestDevice, "dest-device", "", "disk to install to; its content is overwritten without asking; empty: nothing is installed")
 	f.BoolVarP(&o.force, "force", "f", false, "replace what was embedded before")
 }
 
@@ -170,8 +170,8 @@ func customizeCommand() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "customize [flags] -o OUT ISO",
-		Short: "Make a live ISO that configures, and if wanted installs, a machine by itself",
-		Long: "Embeds Ignition configs, network settings and kernel arguments in one go, and tells the medium's own installer what to do. " +
+		Short: "Make a live ISO that configures a machine and, if wanted, installs it",
+		Long: "Embeds Ignition configs, network settings and kernel arguments at once, and tells coreos-installer in the live system what to install. " +
 			"Nothing of it needs a hub.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -187,7 +187,7 @@ func customizeCommand() *cobra.Command {
 	o.flags(c)
 	c.Flags().StringArrayVar(&kargs.Append, "live-karg-append", nil, "kernel argument to add to the live system (repeatable)")
 	c.Flags().StringArrayVar(&kargs.Delete, "live-karg-delete", nil, "kernel argument to remove from the live system (repeatable)")
-	c.Flags().StringArrayVar(&kargs.Replace, "live-karg-replace", nil, "KEY=OLD=NEW, of the live system (repeatable)")
+	c.Flags().StringArrayVar(&kargs.Replace, "live-karg-replace", nil, "kernel argument of the live system to change, as KEY=OLD=NEW (repeatable)")
 	outputFlag(c, &out)
 	return c
 }

@@ -51,7 +51,7 @@ func inspectCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect [--files] ISO",
 		Short: "Show the layout of a live ISO as JSON",
-		Long: "Shows where a live ISO takes Ignition configs and kernel arguments, what it holds now, and whether it can be made minimal. " +
+		Long: "Shows where Ignition configs and kernel arguments can be embedded in a live ISO, what is embedded now, and whether the ISO can be made minimal. " +
 			"The medium is read once for the last.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -11,7 +11,7 @@ import (
 )
 
 func networkCommand() *cobra.Command {
-	c := &cobra.Command{Use: "network", Short: "Check descriptions of networks; embed, take out or remove NetworkManager keyfiles"}
+	c := &cobra.Command{Use: "network", Short: "Check network configurations; embed, extract or remove NetworkManager keyfiles"}
 	var files []string
 	var out string
 	embed := &cobra.Command{
@@ -29,7 +29,7 @@ func networkCommand() *cobra.Command {
 	var removed string
 	remove := &cobra.Command{
 		Use:   "remove -o OUT ISO",
-		Short: "Remove all keyfiles",
+		Short: "Remove all embedded keyfiles",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return recontent(args[0], removed, func(c *embedarea.Content) error {

@@ -17,8 +17,8 @@ func networkCheckCommand() *cobra.Command {
 	var base string
 	c := &cobra.Command{
 		Use:   "check [--base ISO] DIR",
-		Short: "Say which way the network of each host would take: translated, nmstatectl in the live system, or refused",
-		Long: "Looks at the YAML and JSON files of a folder and those below it: nmstate documents, network_data.json, and manifests with them " +
+		Short: "Show how the network of each host would be configured: translated, by nmstatectl in the live system, or not at all",
+		Long: "Reads the YAML and JSON files in a folder and in those below it: nmstate documents, network_data.json, and manifests with them " +
 			"(Secret, NMStateConfig, AgentConfig, SiteConfig, ClusterInstance). Exit code 1 when one is refused.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -33,7 +33,7 @@ func networkCheckCommand() *cobra.Command {
 			return printWays(cmd.OutOrStdout(), results, base == "")
 		},
 	}
-	c.Flags().StringVar(&base, "base", "", "base image, which has nmstatectl or not; without one it is assumed to")
+	c.Flags().StringVar(&base, "base", "", "base image: whether it has nmstatectl decides about networks that Ironflow cannot translate; empty: assume that it has")
 	return c
 }
 

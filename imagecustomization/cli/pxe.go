@@ -19,7 +19,7 @@ func pxeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "pxe",
 		Short: "Work on initrds for network boot",
-		Long: "An initrd is a row of archives, of which the kernel unpacks one after the other. " +
+		Long: "An initrd consists of archives, which the kernel unpacks one after the other. " +
 			"The base initrd stays as it is; what a host gets is an archive behind it.",
 	}
 	c.AddCommand(pxeCustomizeCommand(), pxeIgnitionCommand(), pxeNetworkCommand(), pxeShowCommand())
@@ -119,7 +119,7 @@ func pxeCustomizeCommand() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "customize [flags] -o OUT INITRD",
-		Short: "Make an initrd that configures, and if wanted installs, a machine by itself",
+		Short: "Make an initrd that configures a machine and, if wanted, installs it",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			has, err := readInitrd(args[0])
@@ -222,7 +222,7 @@ func pxeNetworkCommand() *cobra.Command {
 func pxeShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show INITRD",
-		Short: "List the files of all archives of an initrd",
+		Short: "List the files in all archives of an initrd",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return openInitrd(args[0], func(r io.Reader) error {

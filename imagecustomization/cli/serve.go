@@ -38,8 +38,8 @@ func serveCommand() *cobra.Command {
 		Short: "Serve the live images of a directory of hosts",
 		Long: "Serves one image for each host in the directory: NAME.ign is its Ignition config; " +
 			"NAME.yaml (nmstate), NAME.json (OpenStack's network data) and NAME/*.nmconnection are its network settings. " +
-			"Any of them makes a host. The addresses are printed, for an initrd that of its iPXE script. " +
-			"The directory is followed: a host that comes or changes gets a new address, that of one that goes ends at once.",
+			"One of these files is enough for a host. The URLs of the images are printed, for an initrd that of its iPXE script. " +
+			"The directory is watched: a host that is added or changed gets a new URL; the URL of a host that is removed stops working at once.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
@@ -50,12 +50,12 @@ func serveCommand() *cobra.Command {
 	c.Flags().StringVar(&o.base, "base", "", "live ISO, or a directory of them (required)")
 	c.Flags().StringVar(&o.hosts, "hosts", "", "directory of hosts (required)")
 	c.Flags().StringVar(&o.listen, "listen", "127.0.0.1:8080", "address to listen on")
-	c.Flags().StringVar(&o.url, "url", "", "address as BMCs see it (default: the listening address)")
-	c.Flags().StringVar(&o.keyFile, "signing-key", "", "file with the key of the addresses, at least 32 bytes (default: a new one on each start)")
-	c.Flags().StringVar(&o.format, "format", images.FormatISO, "iso, minimal-iso or initrd")
-	c.Flags().StringVar(&o.tlsCert, "tls-cert", "", "PEM certificate for HTTPS, with those of its issuers; read again when it changes")
-	c.Flags().StringVar(&o.tlsKey, "tls-key", "", "PEM key of the certificate")
-	c.Flags().DurationVar(&o.validFor, "valid-for", 0, "how long an address is good, e.g. 12h; then another one is printed (default: as long as its host is there)")
+	c.Flags().StringVar(&o.url, "url", "", "base URL at which BMCs reach this server (default: the address of --listen)")
+	c.Flags().StringVar(&o.keyFile, "signing-key", "", "file with the key, at least 32 bytes, that URLs of images are signed with (default: a new one at each start)")
+	c.Flags().StringVar(&o.format, "format", images.FormatISO, "kind of images: iso, minimal-iso or initrd")
+	c.Flags().StringVar(&o.tlsCert, "tls-cert", "", "PEM file with the certificate for HTTPS, and those of its issuers; read again when it changes")
+	c.Flags().StringVar(&o.tlsKey, "tls-key", "", "PEM file with the key of --tls-cert")
+	c.Flags().DurationVar(&o.validFor, "valid-for", 0, "how long the URL of an image is valid, such as 12h; after that, another one is printed (default: as long as its host is in the folder)")
 	c.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	for _, name := range []string{"base", "hosts"} {
 		if err := c.MarkFlagRequired(name); err != nil {

@@ -148,10 +148,10 @@ func (r *reading) checkNodes(d *manifests.Draft) {
 		r.add("--token-lifetime", "is %s: write how long hosts can be added by the image, such as 48h", r.o.TokenLifetime)
 	}
 	if r.o.RendezvousIP != "" {
-		r.add("--rendezvous-ip", "is given, and each host that joins runs the hub for itself: leave it away")
+		r.add("--rendezvous-ip", "is given, and each host that joins runs the hub for itself: leave it out")
 	}
 	if r.o.Format == ConfigImage {
-		r.add("--format", "is %s, which is for the appliances of a new cluster: leave it away", ConfigImage)
+		r.add("--format", "is %s, which is for the appliances of a new cluster: leave it out", ConfigImage)
 	}
 	if n := d.Nodes; n != nil {
 		if !r.format("", n.BootArtifactsBaseURL) {

@@ -89,7 +89,7 @@ func (r *reading) workflow() {
 		r.add("--release-image", "cannot be installed: %v", err)
 	}
 	if r.o.TokenLifetime != 0 && r.o.Workflow != units.AddNodes {
-		r.add("--token-lifetime", "is given, and tokens of workflow %s do not end: leave it away", r.o.Workflow)
+		r.add("--token-lifetime", "is given, and tokens of workflow %s do not end: leave it out", r.o.Workflow)
 	}
 }
 
@@ -99,7 +99,7 @@ func (r *reading) appliance() {
 	case r.o.ReleaseImage == "":
 		r.add("--release-image", "is not given: an appliance has one release, which its config images are compared with")
 	case r.o.Format == ConfigImage:
-		r.add("--format", "is %s, which is made of settings: leave --workflow %s away", ConfigImage, units.Appliance)
+		r.add("--format", "is %s, which is made of settings: leave --workflow %s out", ConfigImage, units.Appliance)
 	case r.o.RendezvousIP != "":
 		r.add("--rendezvous-ip", "is given, and an appliance has no settings: give it when the config image is made")
 	}

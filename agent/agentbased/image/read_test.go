@@ -119,7 +119,7 @@ func TestSingleMistakes(t *testing.T) {
 		"no address":            {func(o *image.Options) { o.RendezvousIP = "one" }, `--rendezvous-ip: is "one": write an address`},
 		"a format":              {func(o *image.Options) { o.Format = "qcow2" }, `--format: is "qcow2": write one of iso, minimal-iso, pxe-files, config-image`},
 		"a workflow":            {func(o *image.Options) { o.Workflow = "interactive" }, `--workflow: is "interactive": write automated, appliance for a factory image without settings, or addnodes`},
-		"a lifetime":            {func(o *image.Options) { o.TokenLifetime = time.Hour }, "--token-lifetime: is given, and tokens of workflow automated do not end: leave it away"},
+		"a lifetime":            {func(o *image.Options) { o.TokenLifetime = time.Hour }, "--token-lifetime: is given, and tokens of workflow automated do not end: leave it out"},
 		"an appliance's flags":  {func(o *image.Options) { o.Workflow, o.ReleaseImage = units.Appliance, "" }, "--release-image: is not given: an appliance has one release"},
 		"appliance of settings": {func(o *image.Options) { o.Workflow, o.Format = units.Appliance, image.ConfigImage }, "--format: is config-image, which is made of settings"},
 		"config image, mirrors": {func(o *image.Options) { o.Format = image.ConfigImage }, "mirror/registries.conf: is of the live system, which a config image does not change"},

@@ -48,7 +48,7 @@ func (r *reading) installs(d *manifests.Draft) {
 		}
 	}
 	if r.o.Installer && source != fromInstaller {
-		r.add(installerFlag, "is given, and the cluster's source is %s, which has no use for that program: leave it away", source)
+		r.add(installerFlag, "is given, and the cluster's source is %s, which has no use for that program: leave it out", source)
 	}
 	brought := slices.ContainsFunc(d.Set.Extra, func(m manifests.Manifest) bool { return m.Name == insideManifest })
 	switch release := r.plan.Release != ""; {

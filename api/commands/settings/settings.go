@@ -74,7 +74,7 @@ const (
 func Add(cmd *cobra.Command, schema Schema, groups []Group) {
 	cmd.Flags().SortFlags = false // in the order of the documentation, where what belongs together is together
 	bound := Bind(cmd.Flags(), groups)
-	file := cmd.Flags().String(ConfigFlag, os.Getenv(ConfigEnv), fmt.Sprintf("YAML file of kind %s with settings, below flags and environment; see docs/configuration.md ($%s)", schema.Kind, ConfigEnv))
+	file := cmd.Flags().String(ConfigFlag, os.Getenv(ConfigEnv), fmt.Sprintf("YAML file of kind %s with settings; flags and environment variables override it; see docs/configuration.md ($%s)", schema.Kind, ConfigEnv))
 	cmd.SetUsageFunc(usage)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		var err error

@@ -57,14 +57,14 @@ func New(kubernetes image.Authorities) *cobra.Command {
 	flags.StringVar(&s.base, "base-image", "", "live ISO of CoreOS, or a folder of them; not for a config image")
 	flags.StringVar(&s.arch, "arch", "", "architecture of the hosts, where the base images are of several")
 	flags.StringVar(&s.programs, "host-programs", "", "folder with ironflow, ironflow-agent, ironflow-agent-based and ironflow-step for the hosts, below folders such as aarch64 for other architectures; empty for the folder of this program")
-	flags.StringVar(&s.installer, "openshift-install", "", "program openshift-install of the release, which is packed into the image; the hub makes the Ignition of the installed hosts by it")
-	flags.StringVar(&s.workflow, "workflow", string(units.Automated), "automated, appliance for a factory image whose settings come with a config image, or addnodes for hosts that join a running cluster")
+	flags.StringVar(&s.installer, "openshift-install", "", "path of the program openshift-install of the release, which is packed into the image: by it the hub makes the Ignition configs of the installed hosts")
+	flags.StringVar(&s.workflow, "workflow", string(units.Automated), "automated for an image with all settings, appliance for a factory image whose settings come later with a config image, or addnodes for hosts that join a running cluster")
 	flags.StringVar(&s.format, "format", "", "iso, minimal-iso, pxe-files or config-image; empty for what the input asks for")
-	flags.StringVar(&s.release, "release-image", "", "release to install, where no manifest names it")
-	flags.StringVar(&s.rendezvous, "rendezvous-ip", "", "address of the host that is the hub, where no file names it; empty for the first static one")
-	flags.StringVar(&s.artifacts, "boot-artifacts-url", "", "URL of the folder that the files of boot-artifacts will be served from, where no file names it")
-	flags.DurationVar(&s.lifetime, "token-lifetime", 0, "how long hosts can join a running cluster by the image; 0 for 48 h, and with other workflows, whose tokens do not end")
-	flags.BoolVar(&s.lenient, "lenient", false, "warn of fields that nothing is done with, instead of refusing them")
+	flags.StringVar(&s.release, "release-image", "", "release image to install, if no manifest names it")
+	flags.StringVar(&s.rendezvous, "rendezvous-ip", "", "IP address of the host that runs the hub (rendezvous host), if no file names it; empty: the first static address")
+	flags.StringVar(&s.artifacts, "boot-artifacts-url", "", "URL at which the files of the folder boot-artifacts will be served, if no file names it")
+	flags.DurationVar(&s.lifetime, "token-lifetime", 0, "how long hosts can join a running cluster by this image (workflow addnodes only); 0 for 48 h; tokens of other workflows do not expire")
+	flags.BoolVar(&s.lenient, "lenient", false, "only warn of fields that have no effect, instead of refusing them")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "check everything and say what each host will be; write nothing")
 	flags.BoolVar(&s.json, "json", false, "print what each host will be as JSON")
 	if err := cmd.MarkFlagRequired("dir"); err != nil {
@@ -119,7 +119,7 @@ func (s *settings) medium(ctx context.Context, o *image.Options) *media.Medium {
 	switch {
 	case o.Format == image.ConfigImage:
 		if s.base != "" {
-			problem(o, "--base-image", "is given, and a config image has no system: leave it away")
+			problem(o, "--base-image", "is given, and a config image has no system: leave it out")
 		}
 		return nil
 	case s.base == "":

@@ -167,7 +167,7 @@ func TestAllThatIsWrongWithTheFlags(t *testing.T) {
 	_, _, err = create(t, append(flags, "--arch", "s390x")...)
 	g.Expect(err).To(MatchError(ContainSubstring("--base-image: has none that fits: no base image fits: want architecture \"s390x\"")))
 	_, _, err = create(t, append(flags, "--format", "config-image")...)
-	g.Expect(err).To(MatchError(ContainSubstring("--base-image: is given, and a config image has no system: leave it away")))
+	g.Expect(err).To(MatchError(ContainSubstring("--base-image: is given, and a config image has no system: leave it out")))
 	_, _, err = create(t, "--dir", dir)
 	g.Expect(err).To(MatchError(ContainSubstring("--base-image: is not given: write the path of a live ISO of CoreOS")))
 

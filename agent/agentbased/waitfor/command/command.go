@@ -33,8 +33,8 @@ func New() *cobra.Command {
 	var s settings
 	cmd := &cobra.Command{
 		Use:   "wait-for bootstrap-complete|install-complete",
-		Short: "Follow an agent-based installation until it is there, with the reason when nothing moves",
-		Long: "Follow an agent-based installation until it is there.\n\nThe token of the hub's watchers is read from --token-file, or from the variable " + tokenVariable + ".\n" +
+		Short: "Follow an agent-based installation until it is done, and show why it does not progress",
+		Long: "Follow an agent-based installation until it is done, and show why it does not progress.\n\nThe token of the hub's watchers is read from --token-file, or from the variable " + tokenVariable + ".\n" +
 			"The hub ends with the bootstrap host; from then on the cluster is asked by --kubeconfig.\n\nExit codes:\n" + exitCodes(),
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: []string{string(waitfor.BootstrapComplete), string(waitfor.InstallComplete)},
@@ -42,15 +42,18 @@ func New() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&s.url, "url", "", "base URL of the hub on the rendezvous host, such as http://192.0.2.10:8090 (required)")
-	flags.StringVar(&s.tokenFile, "token-file", "", "file with the watcher's token")
-	flags.StringVar(&s.caCert, "cacert", "", "PEM file that is trusted besides the system's certificates")
-	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "the new cluster's, to ask it when the hub has ended")
-	flags.IntVar(&s.nodes, "nodes", 0, "how many nodes a plain Kubernetes is to have; 0 takes the hosts that the hub knew")
-	flags.StringVar(&s.output, "output", "text", "text, or json for a JSON object a line")
-	flags.DurationVar(&s.timeout, "timeout", time.Hour, "how long it may take in total")
-	flags.DurationVar(&s.quiet, "quiet", 5*time.Minute, "tell the reason when nothing has moved for so long")
-	flags.DurationVar(&s.patience, "patience", 30*time.Minute, "for how long nobody may answer")
-	flags.DurationVar(&s.every, "interval", 5*time.Second, "time between two looks")
+	if err := cmd.MarkFlagRequired("url"); err != nil {
+		panic(err) //nolint:forbidigo // the flag was added above
+	}
+	flags.StringVar(&s.tokenFile, "token-file", "", "file with the token of the hub's watchers; empty: the variable " + tokenVariable)
+	flags.StringVar(&s.caCert, "cacert", "", "PEM file with CAs that are trusted besides the system's")
+	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "kubeconfig file of the new cluster, which is asked once the hub has ended; empty: the cluster is not asked")
+	flags.IntVar(&s.nodes, "nodes", 0, "number of nodes that a plain Kubernetes cluster has to have; 0: the number of hosts that the hub knew")
+	flags.StringVar(&s.output, "output", "text", "text, or json for one JSON object per line")
+	flags.DurationVar(&s.timeout, "timeout", time.Hour, "time limit of the whole wait")
+	flags.DurationVar(&s.quiet, "quiet", 5*time.Minute, "show the reason when there was no progress for so long")
+	flags.DurationVar(&s.patience, "patience", 30*time.Minute, "give up when neither hub nor cluster has answered for so long")
+	flags.DurationVar(&s.every, "interval", 5*time.Second, "time between two requests to the hub or the cluster")
 	return cmd
 }
 
