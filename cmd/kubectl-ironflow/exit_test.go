@@ -40,7 +40,6 @@ func TestExitCodes(t *testing.T) {
 		{"get hosts --nosuch", exitUsage, "unknown flag: --nosuch"},
 		{"events", exitUsage, "an argument is missing; usage: kubectl ironflow events HOST"},
 		{"wait a --timeout 30", exitUsage, `--timeout is "30": write a time with its unit`},
-		{"hold a -l rack=1", exitUsage, "names and --selector exclude each other"},
 		{"bmc log a --limit -5", exitUsage, "--limit is -5"},
 		{"help nosuch", exitUsage, `unknown command "nosuch"`},
 		{"get hosts --server https://127.0.0.1:1", exitFailed, "connection refused; look whether --kubeconfig and --context name the right cluster"},

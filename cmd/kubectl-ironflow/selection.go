@@ -55,8 +55,6 @@ func (s *selection) check(needed bool) error {
 	switch {
 	case s.all && len(s.names) > 0:
 		return usage("names are of one namespace: leave --all-namespaces out")
-	case s.selector != "" && len(s.names) > 0:
-		return usage("names and --selector exclude each other: choose the %s by one of them", s.kind.many)
 	case len(s.files) > 0 && (s.all || s.selector != "" || len(s.names) > 0):
 		return usage("--filename says which %s are meant: leave names, --selector and --all-namespaces out", s.kind.many)
 	case needed && s.selector == "" && len(s.names)+len(s.files) == 0:
