@@ -35,7 +35,7 @@ type Config struct {
 	// Insecure accepts any server certificate. For laboratories only.
 	Insecure bool
 	// SkipServerName checks the chain of the server's certificate, but not the
-	// names in it (IRONIC_SKIP_CLIENT_SAN_VERIFY of the existing operator).
+	// names in it (IRONIC_SKIP_CLIENT_SAN_VERIFY of baremetal-operator).
 	SkipServerName bool
 	// Timeout bounds one request; DefaultTimeout when zero.
 	Timeout time.Duration

@@ -47,7 +47,7 @@ func nodePath(ident string, below ...string) string {
 }
 
 // Find looks for the node by id, then by name (also without the namespace, as
-// older versions of the existing operator wrote it), then by the boot MAC of
+// older versions of baremetal-operator wrote it), then by the boot MAC of
 // its ports. A node found by MAC is returned if it has no name; one with a name
 // is somebody else's: *MACConflictError. Whether a node that was found by anything
 // but its full name is the host's is for the caller to judge. ErrNotFound means that every look-up
@@ -72,7 +72,7 @@ func (g *Gateway) Find(ctx context.Context, id Identity) (*Node, error) {
 }
 
 // PlainName is a node's name without the host's namespace, as older versions of
-// the existing operator gave it, if it could be told apart from others' (it has no
+// baremetal-operator gave it, if it could be told apart from others' (it has no
 // separator of its own); empty otherwise.
 func PlainName(name string) string {
 	_, plain, found := strings.Cut(name, nameSeparator)

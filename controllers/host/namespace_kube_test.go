@@ -134,7 +134,7 @@ func TestAMachineIsCleanedBeforeItsImageGoes(t *testing.T) {
 		i := &metal3.PreprovisioningImage{}
 		g.Expect(kube.Get(t.Context(), client.ObjectKeyFromObject(h), i)).To(Succeed())
 		before := i.DeepCopy()
-		i.Finalizers = []string{names.ImageFinalizer} // as the existing operator leaves it
+		i.Finalizers = []string{names.ImageFinalizer} // as baremetal-operator leaves it
 		g.Expect(kube.Patch(t.Context(), i, client.MergeFrom(before))).To(Succeed())
 		deletions["image"](g, h)
 	}

@@ -47,7 +47,7 @@ type Options struct {
 	Concurrency int
 	// Metrics is where the metrics are registered; nil keeps them private.
 	Metrics prometheus.Registerer
-	// HostSeries adds labels with the host to the metrics that the existing operator
+	// HostSeries adds labels with the host to the metrics that baremetal-operator
 	// has for each host.
 	HostSeries bool
 	// Name names the controller; empty means "baremetalhost".

@@ -16,7 +16,7 @@ import (
 	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
 
-// What users, dashboards and other controllers know from the existing operator.
+// What users, dashboards and other controllers know from baremetal-operator.
 
 func TestOperationHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestOperationHistory(t *testing.T) {
 	})
 }
 
-// TestEventsNameTheConsumer keeps source and related object of the existing operator's events.
+// TestEventsNameTheConsumer keeps source and related object of baremetal-operator's events.
 func TestEventsNameTheConsumer(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(reportingController).To(Equal("metal3.io/baremetal-controller"))

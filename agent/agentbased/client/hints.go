@@ -49,7 +49,7 @@ func place(name string) string { return firstOfPort.ReplaceAllString(path.Base(n
 
 var firstOfPort = regexp.MustCompile(`(-ata-[0-9]+)\.0$`)
 
-// fits is the comparison that the existing operator makes with the same hints.
+// fits is the comparison that baremetal-operator makes with the same hints.
 func fits(d *wire.Disk, h *manifests.RootDeviceHints) bool {
 	for _, c := range []struct{ asked, ok bool }{
 		{h.DeviceName != "", h.DeviceName == d.Path || h.DeviceName == d.ID || h.DeviceName == d.ByID || d.ByPath != "" && place(h.DeviceName) == place(d.ByPath)},

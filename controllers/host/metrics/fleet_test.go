@@ -96,7 +96,7 @@ func TestMetricsAreThereFromTheStart(t *testing.T) {
 	g.Expect(errors.As(Register(registry, nil), &twice)).To(BeTrue())
 }
 
-// TestSeriesPerHostOnRequest gives the existing operator's labels to those whose
+// TestSeriesPerHostOnRequest gives baremetal-operator's labels to those whose
 // dashboards need them, and ends a host's series with the host.
 func TestSeriesPerHostOnRequest(t *testing.T) {
 	g := NewWithT(t)

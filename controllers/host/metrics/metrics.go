@@ -17,7 +17,7 @@ import (
 
 // metricRow is one metric of this controller.
 type metricRow struct {
-	// Name is the full name. The metal3_ ones are those of the existing operator.
+	// Name is the full name. The metal3_ ones are those of baremetal-operator.
 	Name string
 	// Help is one sentence.
 	Help string
@@ -73,7 +73,7 @@ var metricTable = []metricRow{
 	{policy.MetricRetries, "Attempts made again, by what asked for them.", []string{"cause"}, nil},
 }
 
-// perHost are the metrics that the existing operator has for each host. Here they
+// perHost are the metrics that baremetal-operator has for each host. Here they
 // are, when that is asked for: a series per host costs a large fleet its monitoring.
 var perHost = map[string]bool{
 	Reconciles: true, ReconcileErrors: true, policy.MetricPowerChange: true,

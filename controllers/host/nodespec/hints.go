@@ -15,7 +15,7 @@ const byPathPrefix = "/dev/disk/by-path/"
 
 // RootHints are the hints that apply: the spec's, else the first RAID volume by
 // itself (no hints), else those of the hardware profile. Volumes that were made
-// with the profile's hints, as the existing operator does, keep them. Nil means
+// with the profile's hints, as baremetal-operator does, keep them. Nil means
 // that the deployment picks the disk itself.
 func RootHints(h *metal3.BareMetalHost) *metal3.RootDeviceHints {
 	if h.Spec.RootDeviceHints != nil {

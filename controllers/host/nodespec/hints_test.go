@@ -59,7 +59,7 @@ func TestRootHintsAndVolumes(t *testing.T) {
 	h.Spec.RAID, h.Status.Provisioning.RootDeviceHints = mirror, profile
 	g.Expect(RootHints(h)).To(BeNil(), "the first volume is the root")
 	h.Status.Provisioning.RAID = mirror
-	g.Expect(RootHints(h)).To(Equal(profile), "made by the existing operator, with the profile's hints")
+	g.Expect(RootHints(h)).To(Equal(profile), "made by baremetal-operator, with the profile's hints")
 	h.Status.Provisioning.RootDeviceHints = nil
 	g.Expect(RootHints(h)).To(BeNil(), "made by us")
 	h.Spec.RootDeviceHints = &metal3.RootDeviceHints{Model: "x"}

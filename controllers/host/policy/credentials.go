@@ -12,7 +12,7 @@ import (
 
 // sentCondition is on hosts whose BMC credentials Ironic was sent. Its message holds the
 // digest of these. What status.triedCredentials holds is the version of the Secret, as with
-// the existing operator, and each mark on the Secret makes another version: that of another
+// baremetal-operator, and each mark on the Secret makes another version: that of another
 // host that begins to use it, above all. A node that Ironflow has sent them to keeps the same digest.
 const sentCondition = "CredentialsSent"
 

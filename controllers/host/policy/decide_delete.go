@@ -58,7 +58,7 @@ func notDeleted(d *Decision) {
 }
 
 // deleteReason is what a node says while it is removed with its host, and
-// otherDeleteReason what it says when the existing operator has begun to.
+// otherDeleteReason what it says when baremetal-operator has begun to.
 const (
 	deleteReason      = "the host is being deleted"
 	otherDeleteReason = "forcing deletion in baremetal-operator"

@@ -243,7 +243,7 @@ func otherWish(o *Observed, n nodeaction.Read) bool {
 	return known && !asked.Same(nodespec.Wanted(o.Host))
 }
 
-// deployFailure words a failed deployment: for an image as the existing operator
+// deployFailure words a failed deployment: for an image as baremetal-operator
 // does, for a custom method by the step's name and its own text.
 func deployFailure(o *Observed, reason string) string {
 	wish := nodespec.Wanted(o.Host)

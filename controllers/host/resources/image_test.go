@@ -31,7 +31,7 @@ func TestALiveImageIsHeldWhileItsHostIsThere(t *testing.T) {
 }
 
 // TestImagesFromBeforeAreHeldOnceTheyAreWritten has an image that was made by another version, or
-// by the existing operator: taking it over writes nothing, and the next write holds it.
+// by baremetal-operator: taking it over writes nothing, and the next write holds it.
 func TestImagesFromBeforeAreHeldOnceTheyAreWritten(t *testing.T) {
 	g := NewWithT(t)
 	h := labHost(metal3.StateProvisioned)
