@@ -28,10 +28,10 @@ func TestDocsLimits(t *testing.T) {
 		"a body":                                fmt.Sprintf("%d MiB, within %.0f s", o.MaxBody>>20, o.BodyTime.Seconds()),
 		"deliveries of one host":                fmt.Sprintf("%g a second, %d at once", o.HostRate, o.HostBurst),
 		"deliveries of all hosts":               fmt.Sprintf("%g a second, %s at once", o.Rate, thousands(o.Burst)),
-		"deliveries to no host's address":       fmt.Sprintf("%g a second, %d at once, %d at a time", o.GuessRate, o.GuessBurst, guessBodies),
+		"deliveries to unknown URLs":            fmt.Sprintf("%g a second, %d at once, %d at a time", o.GuessRate, o.GuessBurst, guessBodies),
 		"bodies that are read at the same time": fmt.Sprintf("%d, of one host %d", o.Bodies, hostBodies),
 		"events of one delivery":                fmt.Sprint(meaning.MaxEvents),
-		"events that wait to be worked on":      fmt.Sprintf("%d, of one host %d", o.Queue, o.Queue/hostShare),
+		"events that wait to be processed":      fmt.Sprintf("%d, of one host %d", o.Queue, o.Queue/hostShare),
 	}
 	got := map[string]string{}
 	for _, row := range pages.Table(t, string(raw), "Limits of the receiver") {

@@ -95,7 +95,7 @@ func (s *configuration) allChecks(ctx context.Context, hub bool) []selfcheck.Che
 	if err := s.check(use); err != nil {
 		checks = append(checks, selfcheck.Say("settings", selfcheck.Error, strings.ReplaceAll(err.Error(), "\n", "; "), "docs/configuration.md"))
 	} else {
-		checks = append(checks, selfcheck.Say("settings", selfcheck.OK, "nothing in them contradicts anything else", ""))
+		checks = append(checks, selfcheck.Say("settings", selfcheck.OK, "no setting contradicts another one", ""))
 	}
 	checks = append(checks, s.clusterChecks(hub)...)
 	if s.Ironic.Endpoint != "" || s.Ironic.EndpointsFile != "" {

@@ -61,7 +61,7 @@ func Answers(published []Published) Check {
 		defer client.CloseIdleConnections()
 		for _, p := range published {
 			if err := answers(ctx, client, p.URL); err != nil {
-				findings = append(findings, wrong(fmt.Sprintf("--%s %s: from here, nobody of Ironflow answers: %v", p.Flag, p.URL, err),
+				findings = append(findings, wrong(fmt.Sprintf("--%s %s: from here, Ironflow does not answer: %v", p.Flag, p.URL, err),
 					"look at the Service, load balancer or ingress and at firewalls; where only this machine cannot reach it, run `ironflow check` in the network of the BMCs, or leave it out by --skip reachable")...)
 			}
 		}

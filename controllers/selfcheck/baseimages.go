@@ -36,7 +36,7 @@ func Media(look func(context.Context) (BaseImages, error)) Check {
 
 func (b BaseImages) judge() (findings []Finding) {
 	for _, path := range slices.Sorted(maps.Keys(b.Broken)) {
-		findings = append(findings, wrong(fmt.Sprintf("%s cannot be used: %v", filepath.Base(path), b.Broken[path]), "put the whole file there, or take it away; `ironflow media check` reads it again")...)
+		findings = append(findings, wrong(fmt.Sprintf("%s cannot be used: %v", filepath.Base(path), b.Broken[path]), "put the complete file there, or remove it; `ironflow media check` reads it again")...)
 	}
 	switch {
 	case len(b.Usable) > 0:

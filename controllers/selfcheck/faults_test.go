@@ -211,7 +211,7 @@ var faults = map[string]fault{
 	"an agent image without a place": {func(w *world) { w.agent = "ipa:latest" }, "agent image", selfcheck.Error, "no full image reference", "registry.example"},
 	"nobody at a published address": {
 		func(w *world) { w.published[0].URL = "http://127.0.0.1:1" }, "reachable", selfcheck.Error,
-		"--hub-publish-url http://127.0.0.1:1: from here, nobody of Ironflow answers", "firewalls",
+		"--hub-publish-url http://127.0.0.1:1: from here, Ironflow does not answer", "firewalls",
 	},
 	"somebody else at an address":    {func(w *world) { w.published[0].URL += "/elsewhere" }, "reachable", selfcheck.Error, "404", "ingress"},
 	"a certificate that has run out": {func(w *world) { w.files = append(w.files, w.certificate(time.Now().AddDate(-2, 0, 0))) }, "certificates", selfcheck.Error, "was valid until", "renew"},

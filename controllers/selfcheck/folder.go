@@ -51,6 +51,6 @@ func AgentImage(image string) Check {
 		if err := imagename.Full(image); err != nil {
 			return wrong(err.Error(), next)
 		}
-		return good(image + " (machines pull it, it was not asked for from here)")
+		return good(image + " (machines pull it; whether the registry has it was not checked)")
 	}}
 }

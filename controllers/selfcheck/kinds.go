@@ -106,7 +106,7 @@ func differences(ctx context.Context, reader client.Reader, f Features) (finding
 	}
 	for _, d := range list {
 		if len(d.Lacks) > 0 && (f.Hub || strings.HasSuffix(d.Name, ".metal3.io")) {
-			findings = append(findings, doubtful(fmt.Sprintf("%s is older than Ironflow's, it lacks %s", d.Name, some(d.Lacks)), "ironflow crds tells all, ironflow crds --apply updates")...)
+			findings = append(findings, doubtful(fmt.Sprintf("%s is older than Ironflow's, it lacks %s", d.Name, some(d.Lacks)), "`ironflow crds` shows all differences, `ironflow crds --apply` updates")...)
 		}
 	}
 	return findings
@@ -121,7 +121,7 @@ func OtherOperator(reader client.Reader, now func() time.Time) Check {
 		case err != nil:
 			return doubtful(fmt.Sprintf("cannot tell whether baremetal-operator runs: %v", err), "see the checks kubernetes and rights")
 		case holder != "":
-			return wrong(holder+" holds the lease of baremetal-operator, so Ironflow waits", "scale that deployment to 0; docs/migrate.md has the whole way")
+			return wrong(holder+" holds the lease of baremetal-operator, so Ironflow waits", "scale that deployment to 0; docs/migrate.md has all steps")
 		}
 		return good("no baremetal-operator holds its lease")
 	}}

@@ -38,7 +38,7 @@ func Kubernetes(config *rest.Config, now func() time.Time) []Check {
 		{"clock", func(ctx context.Context) []Finding {
 			_, ours, theirs, err := ask(ctx)
 			if err != nil || theirs.IsZero() {
-				return doubtful("nothing to compare this clock with: the API server told no time", "see the check kubernetes")
+				return doubtful("this clock cannot be compared: the API server did not tell its time", "see the check kubernetes")
 			}
 			return judgeClock(ours.Sub(theirs))
 		}},

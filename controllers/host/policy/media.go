@@ -52,7 +52,7 @@ func mediaSettled(o *Observed, d *Decision, restart bool) bool {
 		})
 	default:
 		d.wait(lookAgain, view.Note{
-			Step: "settling the data image before the machine starts", Text: o.Media.Note, WaitingFor: "the host's DataImage (deleting it lets the machine start without)",
+			Step: "attaching or ejecting the data image before the machine starts", Text: o.Media.Note, WaitingFor: "the host's DataImage (deleting it lets the machine start without)",
 		})
 	}
 	return false
