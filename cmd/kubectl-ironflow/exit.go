@@ -30,9 +30,9 @@ var exitCodes = []struct {
 }{
 	{exitDone, "done"},
 	{exitFailed, "it failed; the message says what to do"},
-	{exitUsage, "the call was wrong: a sub-command, an argument or a flag; nothing was asked or changed"},
-	{exitPerson, "only a person can go on; the message says with what"},
-	{exitTimeout, "the time of `--timeout` is over"},
+	{exitUsage, "the command line was wrong: a sub-command, an argument or a flag; nothing was done"},
+	{exitPerson, "only a person can go on; the message says what to do"},
+	{exitTimeout, "it was not done within `--timeout` (or `--wait`)"},
 	{exitInterrupted, "interrupted (Ctrl-C) before it was done"},
 }
 
