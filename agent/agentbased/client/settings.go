@@ -34,8 +34,10 @@ const (
 	clusterNameEnv       = "CLUSTER_NAME"
 	clusterAPIEnv        = "CLUSTER_API_VIP_DNS_NAME"
 	clusterConfigEnv     = "CLUSTER_CONFIG_DIR"
-	lenientEnv           = "IRONFLOW_LENIENT_MANIFESTS"
 )
+
+// LenientEnv has the client warn of fields that nothing is done with, where it is "true".
+const LenientEnv = "IRONFLOW_LENIENT_MANIFESTS"
 
 // The values of the workflow.
 const (
@@ -106,7 +108,7 @@ func FromEnv(getenv func(string) string, dir hostfile.Dir) Settings {
 		},
 		ImageType: or(imageTypeEnv, "full-iso"), Mirror: or(mirrorEnv, ""), InfraEnvID: or(infraEnvIDEnv, ""),
 		Workflow: or(workflowEnv, WorkflowInstall), ClusterID: or(clusterIDEnv, ""), ClusterName: or(clusterNameEnv, ""),
-		ClusterAPI: or(clusterAPIEnv, ""), ClusterConfig: or(clusterConfigEnv, folder(dir, "/clusterconfig")), Lenient: or(lenientEnv, "") == "true",
+		ClusterAPI: or(clusterAPIEnv, ""), ClusterConfig: or(clusterConfigEnv, folder(dir, "/clusterconfig")), Lenient: or(LenientEnv, "") == "true",
 	}
 }
 

@@ -29,7 +29,7 @@ var DefaultList = List{
 	places.Manifests + "/infraenv.yaml",
 	places.Manifests + "/pull-secret.yaml",
 	places.Manifests + "/", places.ExtraManifests + "/", places.Networks + "/", places.Hostnames + "/",
-	places.Assisted + "/hostconfig/", places.ServiceSettings + "/", "/opt/agent/tls/", "/usr/local/share/start-cluster/", hostfile.ConfigDir + "/",
+	places.HostConfig + "/", places.ServiceSettings + "/", "/opt/agent/tls/", "/usr/local/share/start-cluster/", hostfile.ConfigDir + "/",
 }
 
 // ParseList reads a list. A name without a slash at its end is a folder if its last part
@@ -88,6 +88,7 @@ func (c Contents) Check(l List, hostImageSet []byte) error {
 	if missing := l.missing(c.Files); len(missing) > 0 {
 		wrong = append(wrong, fmt.Errorf("files are missing: %s", strings.Join(missing, ", ")))
 	}
+	wrong = append(wrong, c.settings()...)
 	if others := l.others(c.Files); len(others) > 0 {
 		wrong = append(wrong, fmt.Errorf("files that are no settings of this appliance: %s", strings.Join(others, ", ")))
 	}

@@ -116,7 +116,7 @@ func TestWhatIsWrongWithAConfigImage(t *testing.T) {
 	NewWithT(t).Expect(list).To(Equal(configimage.List{"/etc/assisted/rendezvous-host.env", setPath, "/etc/assisted/extra-manifests/", "/etc/issue", "/opt/agent/tls/"}))
 	_, err = configimage.ParseList("/etc/../x")
 	NewWithT(t).Expect(err).To(MatchError(`CONFIG_IMAGE_FILES: "/etc/../x" is no plain absolute path`))
-	fine := []string{member("etc/assisted/rendezvous-host.env", regular, "A=1"), member(setPath, regular, imageSet("quay.io/r:1")), member("etc/issue", regular, "")}
+	fine := []string{member("etc/assisted/rendezvous-host.env", regular, "NODE_ZERO_IP=192.0.2.1"), member(setPath, regular, imageSet("quay.io/r:1")), member("etc/issue", regular, "")}
 	for name, tc := range map[string]struct {
 		members []string
 		host    string

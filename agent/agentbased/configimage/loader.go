@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -132,7 +131,13 @@ func (l Loader) load(ctx context.Context, device string, read func(string) ([]by
 		case present != "" || l.settled():
 			return errors.New("this host has other settings already; to install it with these, write the appliance's disk again")
 		}
-		if err := s.Accept(contents); err != nil {
+		if err := s.Unpack(contents); err != nil {
+			return err
+		}
+		if err := l.manifests(s, contents); err != nil {
+			return errors.Join(err, s.Discard())
+		}
+		if err := s.Accept(); err != nil {
 			return err
 		}
 		l.Log.InfoContext(ctx, "the config image is accepted", "device", device, "files", len(contents.Files), "sum", contents.Sum)
@@ -199,9 +204,6 @@ func (l Loader) place(ctx context.Context, s *Store, c Contents) error {
 	return s.Done(c)
 }
 
-// hash is the form of a password's hash in /etc/shadow.
-var hash = regexp.MustCompile(`^[!-9;-~]{1,256}$`)
-
 // password gives the user core the password of the config image, unless the appliance has
 // set one.
 func (l Loader) password(ctx context.Context, c Contents) error {
@@ -209,9 +211,9 @@ func (l Loader) password(ctx context.Context, c Contents) error {
 	if i < 0 || places.Exists(l.Dir, places.PasswordSet) {
 		return nil
 	}
-	value := strings.TrimSpace(string(c.Files[i].Data))
-	if !hash.MatchString(value) {
-		return fmt.Errorf("%s holds no hash of a password as /etc/shadow has it", places.PasswordHash)
+	value, err := passwordHash(c.Files[i].Data)
+	if err != nil {
+		return err
 	}
 	return l.run(ctx, strings.NewReader("core:"+value+"\n"), "chpasswd", "--encrypted")
 }

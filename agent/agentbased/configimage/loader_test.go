@@ -5,9 +5,12 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -84,15 +87,29 @@ func (a *appliance) loader(medium func() ([]byte, error)) configimage.Loader {
 }
 
 // settings are a whole config image.
-func settings(release string) []byte {
-	manifests := "etc/assisted/manifests/"
-	return archive(
-		member("etc/assisted/rendezvous-host.env", regular, "NODE_ZERO_IP=192.0.2.1\n"),
-		member(manifests+"agent-cluster-install.yaml", regular, "a"), member(manifests+"cluster-deployment.yaml", regular, "b"),
-		member(manifests+"cluster-image-set.yaml", regular, imageSet(release)), member(manifests+"infraenv.yaml", regular, "c"), member(manifests+"pull-secret.yaml", 0o100600, "d"),
-		member("opt/agent/tls/kubeadmin-password.hash", 0o100600, "$2a$10$abc"),
-		member("etc/assisted/network/host0/mac_interface.ini", regular, "52:54:00:00:00:01=eth0\n"), member("etc/assisted/network/host0/eth0.nmconnection", regular, "[connection]\ninterface-name=eth0\n"),
-	)
+func settings(release string) []byte { return changed(release, nil) }
+
+// changed are the same with other files, or with further ones.
+func changed(release string, files map[string]string) []byte {
+	const manifests = "etc/assisted/manifests/"
+	all := map[string]string{
+		"etc/assisted/rendezvous-host.env": "NODE_ZERO_IP=192.0.2.1\n",
+		manifests + "agent-cluster-install.yaml": `{apiVersion: extensions.hive.openshift.io/v1beta1, kind: AgentClusterInstall, metadata: {name: edge}, spec: {
+			clusterDeploymentRef: {name: edge}, imageSetRef: {name: edge}, provisionRequirements: {controlPlaneAgents: 1}}}`,
+		manifests + "cluster-deployment.yaml":          "{apiVersion: hive.openshift.io/v1, kind: ClusterDeployment, metadata: {name: edge}, spec: {clusterName: edge, baseDomain: lab.example}}",
+		manifests + "cluster-image-set.yaml":           "{apiVersion: hive.openshift.io/v1, kind: ClusterImageSet, metadata: {name: edge}, spec: {releaseImage: " + strconv.Quote(release) + "}}",
+		manifests + "infraenv.yaml":                    "{apiVersion: agent-install.openshift.io/v1beta1, kind: InfraEnv, metadata: {name: edge}}",
+		manifests + "pull-secret.yaml":                 `{apiVersion: v1, kind: Secret, metadata: {name: pull}, stringData: {.dockerconfigjson: '{"auths": {}}'}}`,
+		"opt/agent/tls/kubeadmin-password.hash":        "$2a$10$abc",
+		"etc/assisted/network/host0/mac_interface.ini": "52:54:00:00:00:01=eth0\n",
+		"etc/assisted/network/host0/eth0.nmconnection": "[connection]\ninterface-name=eth0\n",
+	}
+	maps.Copy(all, files)
+	var members []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		members = append(members, member(name, 0o100600, all[name]))
+	}
+	return archive(members...)
 }
 
 func next() { <-time.After(6 * time.Second); synctest.Wait() }
@@ -119,7 +136,7 @@ func TestAConfigImageIsLoaded(t *testing.T) {
 		g.Expect(<-loaded).To(Succeed())
 		g.Expect(<-waited).To(Succeed())
 		g.Expect(a.read(places.RendezvousHost)).To(Equal("NODE_ZERO_IP=192.0.2.1\n"))
-		g.Expect(a.read("/etc/assisted/manifests/pull-secret.yaml")).To(Equal("d"))
+		g.Expect(a.read("/etc/assisted/manifests/pull-secret.yaml")).To(ContainSubstring("kind: Secret"))
 		g.Expect(a.dir.Path("/etc/assisted/extra-manifests")).To(BeADirectory())
 		g.Expect(a.read(places.Keyfiles + "/eth0.nmconnection")).To(ContainSubstring("interface-name=enp1s0"))
 		g.Expect(a.started).To(Equal([]string{
@@ -215,6 +232,67 @@ func TestAMediumThatIsPulledOut(t *testing.T) {
 		there = false
 		g.Expect(<-ended).To(Succeed())
 	})
+}
+
+// TestAConfigImageThatCouldNotBeUsed: all of it is looked at before anything counts, since a host
+// takes one config image only. The next medium brings a good one.
+func TestAConfigImageThatCouldNotBeUsed(t *testing.T) {
+	const manifests = "etc/assisted/manifests/"
+	for name, tc := range map[string]struct {
+		change map[string]string
+		want   []string
+	}{
+		"no hash of a password":   {map[string]string{"opt/agent/tls/kubeadmin-password.hash": "secret"}, []string{"holds no hash of a password as /etc/shadow has it"}},
+		"no address":              {map[string]string{"etc/assisted/rendezvous-host.env": "NODE_ZERO_IP=node-0\n"}, []string{`NODE_ZERO_IP in /etc/assisted/rendezvous-host.env: "node-0" is not an address`}},
+		"nobody":                  {map[string]string{"etc/assisted/rendezvous-host.env": "A=1\n"}, []string{"NODE_ZERO_IP in /etc/assisted/rendezvous-host.env: no address is given"}},
+		"no environment file":     {map[string]string{"usr/local/share/start-cluster/start-cluster.env": "REQUIRED_MASTER_NODES: 3\n"}, []string{"/usr/local/share/start-cluster/start-cluster.env: line 1 is not NAME=value"}},
+		"no addresses of cards":   {map[string]string{"etc/assisted/network/host0/mac_interface.ini": "eth0\n"}, []string{"/etc/assisted/network/host0/mac_interface.ini: line 1: want MAC=NAME"}},
+		"no delay":                {map[string]string{"etc/assisted/network/discovery.env": "DISCOVERY_DELAY_SECONDS=soon\n"}, []string{`DISCOVERY_DELAY_SECONDS is "soon": want a number of seconds`}},
+		"no name that hosts have": {map[string]string{"etc/assisted/hostnames/52:54:00:00:00:01": "Edge_1\n"}, []string{`/etc/assisted/hostnames/52:54:00:00:00:01: "Edge_1" is no name that a node can have`}},
+		"manifests, all of them": {
+			map[string]string{
+				manifests + "infraenv.yaml":                    "apiVersion: agent-install.openshift.io/v1beta1\nkind: InfraEnv\nmetadata: {name: edge}\nspec: {sshKey: k}\n",
+				"etc/assisted/hostconfig/edge-0/mac_addresses": "52:54:00:00:00:01\n", "etc/assisted/hostconfig/edge-0/role": "king\n",
+			},
+			[]string{"/etc/assisted/manifests/infraenv.yaml, document 1, line 4: spec.sshKey is unknown", `/etc/assisted/hostconfig/edge-0/role: is "king"`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				a := newAppliance(t)
+				medium := changed("quay.io/r:1", tc.change)
+				loaded := make(chan error, 1)
+				go func() {
+					loaded <- a.loader(func() ([]byte, error) { return medium, nil }).Run(t.Context(), "/dev/sr1")
+				}()
+				next()
+				said := a.read("/etc/motd.d/95_load-config-image")
+				for _, want := range append(tc.want, "Installation cannot proceed: the config image on /dev/sr1 is refused") {
+					g.Expect(said).To(ContainSubstring(want))
+				}
+				g.Expect(said).NotTo(ContainSubstring("secret"))
+				entries, err := os.ReadDir(a.dir.Path("/etc/assisted"))
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(entries).To(HaveLen(1), "nothing of a refused image is copied")
+				g.Expect(a.started).To(BeEmpty())
+				medium = settings("quay.io/r:1")
+				g.Expect(<-loaded).To(Succeed())
+				g.Expect(a.read(places.RendezvousHost)).To(Equal("NODE_ZERO_IP=192.0.2.1\n"))
+			})
+		})
+	}
+}
+
+// TestAConfigImageOfALenientAppliance: what its client would only warn of is taken.
+func TestAConfigImageOfALenientAppliance(t *testing.T) {
+	g := NewWithT(t)
+	a := newAppliance(t)
+	medium := changed("quay.io/r:1", map[string]string{
+		"usr/local/share/assisted-service/assisted-service.env": "IRONFLOW_LENIENT_MANIFESTS=true\n",
+		"etc/assisted/manifests/infraenv.yaml":                  "apiVersion: agent-install.openshift.io/v1beta1\nkind: InfraEnv\nmetadata: {name: edge}\nspec: {sshKey: k}\n",
+	})
+	g.Expect(a.loader(func() ([]byte, error) { return medium, nil }).Run(t.Context(), "/dev/sr1")).To(Succeed())
 }
 
 func TestAPasswordOfTheAppliance(t *testing.T) {

@@ -61,9 +61,10 @@ type stored struct {
 	Files []File `json:"files"`
 }
 
-// Accept keeps the contents to one side. From its return on they survive a loss of power.
-func (s *Store) Accept(c Contents) error {
-	if err := s.root.RemoveAll(incoming); err != nil {
+// Unpack keeps the contents to one side, where they can be looked at as files. They count for
+// nothing until they are accepted.
+func (s *Store) Unpack(c Contents) error {
+	if err := s.Discard(); err != nil {
 		return err
 	}
 	for _, f := range c.Files {
@@ -75,9 +76,17 @@ func (s *Store) Accept(c Contents) error {
 	if err != nil {
 		return err
 	}
-	if err := s.write(incoming+"/"+index, raw, 0o600); err != nil {
-		return err
-	}
+	return s.write(incoming+"/"+index, raw, 0o600)
+}
+
+// unpacked is the folder with what was unpacked, each file at its path below it.
+func (s *Store) unpacked() string { return s.root.Name() + "/" + incoming + "/files" }
+
+// Discard throws away what was unpacked.
+func (s *Store) Discard() error { return s.root.RemoveAll(incoming) }
+
+// Accept has what was unpacked count. From its return on it survives a loss of power.
+func (s *Store) Accept() error {
 	if err := s.root.RemoveAll(accepted); err != nil {
 		return err
 	}

@@ -59,6 +59,10 @@ func readName(dir hostfile.Dir, file string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", file, err)
 	}
+	return nameOf(file, raw)
+}
+
+func nameOf(file string, raw []byte) (string, error) {
 	name := strings.TrimSpace(string(raw))
 	if !hostname.IsNode(name) {
 		return "", fmt.Errorf("%s: %q is no name that a node can have: want lower-case letters, digits, dashes and dots, and not localhost", file, name)

@@ -102,6 +102,10 @@ func discoveryDelay(dir hostfile.Dir) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
+	return delayOf(values)
+}
+
+func delayOf(values map[string]string) (time.Duration, error) {
 	text := values[places.DiscoveryDelay]
 	seconds, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {

@@ -7,37 +7,11 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/agent/agentbased/messages"
+	"github.com/ironflow/ironflow/agent/agentbased/places"
 )
 
 func at(addr, nic string) Address {
 	return Address{Addr: netip.MustParseAddr(addr), Interface: nic, MAC: "52:54:00:00:00:01"}
-}
-
-func TestExpectedAddresses(t *testing.T) {
-	for text, want := range map[string][]string{
-		"192.0.2.1":                    {"192.0.2.1"},
-		"192.0.2.1,2001:DB8::0:1":      {"192.0.2.1", "2001:db8::1"},
-		"[2001:db8::1] ::ffff:1.2.3.4": {"2001:db8::1", "1.2.3.4"},
-	} {
-		g := NewWithT(t)
-		got, err := expected(text)
-		g.Expect(err).NotTo(HaveOccurred())
-		var words []string
-		for _, a := range got {
-			words = append(words, a.String())
-		}
-		g.Expect(words).To(Equal(want))
-	}
-	for text, want := range map[string]string{
-		"":             "no address is given",
-		"edge1":        `"edge1" is not an address`,
-		"fe80::1%eth0": "fe80::1%eth0 is an address of one link only, which the other hosts cannot use",
-		"127.0.0.1":    "127.0.0.1 is not the address of a host",
-		"::":           ":: is not the address of a host",
-	} {
-		_, err := expected(text)
-		NewWithT(t).Expect(err).To(MatchError(want))
-	}
 }
 
 func TestDecisions(t *testing.T) {
@@ -62,7 +36,7 @@ func TestDecisions(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := NewWithT(t)
-			want, err := expected(tc.want)
+			want, err := places.Rendezvous(tc.want)
 			g.Expect(err).NotTo(HaveOccurred())
 			v := decide(want, tc.have, tc.final)
 			g.Expect(v.message).To(Equal(tc.id))

@@ -79,7 +79,7 @@ func (p Program) expected(ctx context.Context) ([]netip.Addr, error) {
 		values, err := places.ReadEnv(p.Dir, places.RendezvousHost)
 		switch {
 		case err == nil:
-			want, err := expected(values[places.NodeZeroIP])
+			want, err := places.Rendezvous(values[places.NodeZeroIP])
 			if err != nil {
 				p.Console.Show(ctx, messages.RendezvousInvalid, fmt.Sprintf("%s in %s: %v", places.NodeZeroIP, places.RendezvousHost, err))
 				return nil, fmt.Errorf("%s in %s: %w", places.NodeZeroIP, places.RendezvousHost, err)

@@ -37,6 +37,8 @@ const (
 	AgentClusterInstall = Manifests + "/agent-cluster-install.yaml"
 	// ExtraManifests are added to the cluster's own.
 	ExtraManifests = Assisted + "/extra-manifests"
+	// HostConfig holds a folder for each host with what is wanted of it.
+	HostConfig = Assisted + "/hostconfig"
 	// Networks holds a folder hostN for each host with settings of its network.
 	Networks = Assisted + "/network"
 	// NetworkDelay is an environment file: DISCOVERY_DELAY_SECONDS.

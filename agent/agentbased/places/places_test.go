@@ -83,3 +83,30 @@ func TestFilesAreReplacedAtOnce(t *testing.T) {
 	g.Expect(places.Remove(dir, places.NodeZero)).To(Succeed())
 	g.Expect(places.Exists(dir, places.NodeZero)).To(BeFalse())
 }
+
+func TestAddressesOfTheRendezvousHost(t *testing.T) {
+	for text, want := range map[string][]string{
+		"192.0.2.1":                    {"192.0.2.1"},
+		"192.0.2.1,2001:DB8::0:1":      {"192.0.2.1", "2001:db8::1"},
+		"[2001:db8::1] ::ffff:1.2.3.4": {"2001:db8::1", "1.2.3.4"},
+	} {
+		g := NewWithT(t)
+		got, err := places.Rendezvous(text)
+		g.Expect(err).NotTo(HaveOccurred())
+		var words []string
+		for _, a := range got {
+			words = append(words, a.String())
+		}
+		g.Expect(words).To(Equal(want))
+	}
+	for text, want := range map[string]string{
+		"":             "no address is given",
+		"edge1":        `"edge1" is not an address`,
+		"fe80::1%eth0": "fe80::1%eth0 is an address of one link only, which the other hosts cannot use",
+		"127.0.0.1":    "127.0.0.1 is not the address of a host",
+		"::":           ":: is not the address of a host",
+	} {
+		_, err := places.Rendezvous(text)
+		NewWithT(t).Expect(err).To(MatchError(want))
+	}
+}
