@@ -55,33 +55,41 @@ func (r *Registry) CreateClusterOf(ctx context.Context, p wire.ClusterCreatePara
 		return wire.Cluster{}, err
 	}
 	return r.register(ctx, func(c *store.Cluster) error {
-		Spec{
-			Name: p.Name, BaseDomain: p.BaseDNSDomain, Masters: masters, Version: p.OpenshiftVersion,
-			ReleaseImage: p.OcpReleaseImage, Release: release, SSHKey: p.SSHPublicKey,
-			Source: source, Kubernetes: settings,
-		}.apply(c)
 		if err := r.units.Made().KeepPullSecret(c, p.PullSecret); err != nil {
 			return err
 		}
-		oldNetworks{cluster: p.ClusterNetworkCIDR, hostPrefix: p.ClusterNetworkHostPrefix, service: p.ServiceNetworkCIDR}.apply(&c.API)
-		lists{p.MachineNetworks, p.ClusterNetworks, p.ServiceNetworks}.apply(&c.API)
-		c.API.APIVIPs, c.API.IngressVIPs, c.API.NetworkType = p.APIVIPs, p.IngressVIPs, p.NetworkType
-		c.API.HTTPProxy, c.API.HTTPSProxy, c.API.NoProxy = wire.Value(p.HTTPProxy), wire.Value(p.HTTPSProxy), wire.Value(p.NoProxy)
-		c.API.AdditionalNTPSource, c.API.Tags, c.API.DiskEncryption = wire.Value(p.AdditionalNTPSource), wire.Value(p.Tags), p.DiskEncryption
-		c.API.CPUArchitecture, c.API.UserManagedNetworking, c.API.Platform = p.CPUArchitecture, p.UserManagedNetworking, p.Platform
-		c.API.LoadBalancer, c.API.NTPSources, c.API.Hyperthreading = p.LoadBalancer, wire.Value(p.NTPSources), wire.Value(p.Hyperthreading)
-		c.API.SchedulableMasters, c.API.IgnitionEndpoint = p.SchedulableMasters, p.IgnitionEndpoint
-		c.API.VIPDHCPAllocation = p.VIPDHCPAllocation
-		if err := checkLeased(c.API, p.APIVIPs, p.IngressVIPs); err != nil {
+		if err := fill(c, p, masters, release); err != nil {
 			return err
 		}
-		defaultNetworks(c)
-		unverify(&c.API, wire.Cluster{})
 		if err := input.CheckCluster(nil, given(c, p.PullSecret)); err != nil {
 			return err
 		}
 		return r.chooseOperators(c, p.OlmOperators, p.OperatorBundles)
 	})
+}
+
+// fill has a new record be what is asked for, but for its pull secret and operators.
+func fill(c *store.Cluster, p wire.ClusterCreateParams, masters int, release *store.Release) error {
+	Spec{
+		Name: p.Name, BaseDomain: p.BaseDNSDomain, Masters: masters, Version: p.OpenshiftVersion,
+		ReleaseImage: p.OcpReleaseImage, Release: release, SSHKey: p.SSHPublicKey,
+		Source: sources.Name(p.IgnitionSource), Kubernetes: kubernetesSettings(p.Kubernetes),
+	}.apply(c)
+	oldNetworks{cluster: p.ClusterNetworkCIDR, hostPrefix: p.ClusterNetworkHostPrefix, service: p.ServiceNetworkCIDR}.apply(&c.API)
+	lists{p.MachineNetworks, p.ClusterNetworks, p.ServiceNetworks}.apply(&c.API)
+	c.API.APIVIPs, c.API.IngressVIPs, c.API.NetworkType = p.APIVIPs, p.IngressVIPs, p.NetworkType
+	c.API.HTTPProxy, c.API.HTTPSProxy, c.API.NoProxy = wire.Value(p.HTTPProxy), wire.Value(p.HTTPSProxy), wire.Value(p.NoProxy)
+	c.API.AdditionalNTPSource, c.API.Tags, c.API.DiskEncryption = wire.Value(p.AdditionalNTPSource), wire.Value(p.Tags), p.DiskEncryption
+	c.API.CPUArchitecture, c.API.UserManagedNetworking, c.API.Platform = p.CPUArchitecture, p.UserManagedNetworking, p.Platform
+	c.API.LoadBalancer, c.API.NTPSources, c.API.Hyperthreading = p.LoadBalancer, wire.Value(p.NTPSources), wire.Value(p.Hyperthreading)
+	c.API.SchedulableMasters, c.API.IgnitionEndpoint = p.SchedulableMasters, p.IgnitionEndpoint
+	c.API.VIPDHCPAllocation = p.VIPDHCPAllocation
+	if err := checkLeased(c.API, p.APIVIPs, p.IngressVIPs); err != nil {
+		return err
+	}
+	defaultNetworks(c)
+	unverify(&c.API, wire.Cluster{})
+	return nil
 }
 
 // controlPlane reads the number of control-plane hosts from its two members.

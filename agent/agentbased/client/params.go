@@ -96,7 +96,7 @@ func platform(a *manifests.AgentClusterInstall, p *wire.ClusterCreateParams) {
 	if in.PlatformType != "" {
 		p.Platform = &wire.Platform{Type: platforms[in.PlatformType]}
 	}
-	if e := in.External; e != nil {
+	if e := in.External; e != nil && p.Platform != nil {
 		p.Platform.External = &wire.PlatformExternal{PlatformName: &e.PlatformName, CloudControllerManager: &e.CloudControllerManager}
 	}
 	if in.Networking.UserManagedNetworking == nil && (in.PlatformType == "None" || in.PlatformType == "External") {

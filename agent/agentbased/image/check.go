@@ -40,6 +40,7 @@ func (r *reading) check(d *manifests.Draft) {
 	r.counts(d)
 	r.rendezvous(d)
 	r.settled(d)
+	r.refused(d)
 	for _, p := range r.problems {
 		d.Add(p)
 	}

@@ -61,6 +61,8 @@ type Options struct {
 	// empty architecture is any.
 	Arch string
 	Live network.Live
+	// Rules are what the hub refuses.
+	Rules Rules
 	// Lenient makes warnings of fields that nothing would be done with.
 	Lenient bool
 	// Problems are what is wrong already; they are told with the rest.

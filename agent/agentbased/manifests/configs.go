@@ -59,7 +59,7 @@ type configPool struct {
 	Hyperthreading string  `json:"hyperthreading"`
 	Architecture   string  `json:"architecture"`
 	Platform       Ignored `json:"platform"`
-	Fencing        Ignored `json:"fencing" refuse:"write hostconfig/fencing-credentials.yaml beside the manifests"`
+	Fencing        Ignored `json:"fencing" refuse:"the hub makes no clusters with fencing; take it away"`
 }
 
 // configuration is the platform; one of them is given.
@@ -136,17 +136,22 @@ func ReadConfigs(files Configs, o Options) (*Installation, []Problem, error) {
 		r.add(Problem{File: files.InstallConfig, Text: fmt.Sprintf("cannot be installed: the release image: %v", err)})
 	}
 	r.extra(files.ExtraManifests)
+	whole, failure := c.convert()
 	if o.More != nil {
-		o.More(c.draft())
+		d := c.draft()
+		if failure == nil && c.installAt != nil && c.agentAt != nil {
+			d.Whole = whole
+		}
+		o.More(d)
 	}
 	warnings, err := r.result()
 	if err != nil {
 		return nil, warnings, err
 	}
-	if err := c.convert(); err != nil {
-		return nil, warnings, err
+	if failure != nil {
+		return nil, warnings, failure
 	}
-	return &Installation{Set: r.set, Agent: c.agent}, warnings, nil
+	return &Installation{Set: whole, Agent: c.agent}, warnings, nil
 }
 
 // configReader reads the two files.

@@ -21,8 +21,9 @@ func isPullSecret(text string) bool {
 // environmentLabel ties networks of hosts to the infra-env.
 const environmentLabel = "infraenvs.agent-install.openshift.io"
 
-// convert makes the manifests of both files, which are good.
-func (c *configReader) convert() error {
+// convert makes the manifests of both files, also of such as are not good, as far as that goes.
+func (c *configReader) convert() (*Set, error) {
+	set := *c.set
 	name := c.install.Metadata.Name
 	head := func(version, kind, name string) Head {
 		return Head{APIVersion: version, Kind: kind, Metadata: Meta{Name: name, Namespace: c.install.Metadata.Name}}
@@ -34,7 +35,7 @@ func (c *configReader) convert() error {
 	c.convertInstall(install)
 	overrides, err := c.overrides()
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.files.InstallConfig, err)
+		return nil, fmt.Errorf("%s: %w", c.files.InstallConfig, err)
 	}
 	if overrides != "" {
 		install.Metadata.Annotations = map[string]string{names.InstallConfigOverrides: overrides}
@@ -46,13 +47,15 @@ func (c *configReader) convert() error {
 	if c.agent.MinimalISO {
 		env.Spec.ImageType = "minimal-iso"
 	}
-	env.Spec.CPUArchitecture = architectures[c.install.ControlPlane.Architecture]
-	c.describe(env, c.agent.Hosts)
-	if c.files.ReleaseImage != "" {
-		c.set.ClusterImageSet, install.Spec.ImageSetRef = imageSet(name, c.files.ReleaseImage), &Ref{Name: name}
+	if c.install.ControlPlane != nil {
+		env.Spec.CPUArchitecture = architectures[c.install.ControlPlane.Architecture]
 	}
-	c.set.ClusterDeployment, c.set.AgentClusterInstall, c.set.InfraEnv, c.set.PullSecret = deployment, install, env, c.install.PullSecret
-	return nil
+	set.describe(env, c.agent.Hosts)
+	if c.files.ReleaseImage != "" {
+		set.ClusterImageSet, install.Spec.ImageSetRef = imageSet(name, c.files.ReleaseImage), &Ref{Name: name}
+	}
+	set.ClusterDeployment, set.AgentClusterInstall, set.InfraEnv, set.PullSecret = deployment, install, env, c.install.PullSecret
+	return &set, nil
 }
 
 // architectures are the hub's names of those that the files have by others.
@@ -66,12 +69,12 @@ func imageSet(name, release string) *ClusterImageSet {
 }
 
 // describe adds the folders of the hosts, and their networks, which the infra-env selects.
-func (r *reader) describe(env *InfraEnv, hosts []AgentHost) {
+func (s *Set) describe(env *InfraEnv, hosts []AgentHost) {
 	name := env.Metadata.Name
 	label := map[string]string{environmentLabel: name}
 	for i := range hosts {
 		h := &hosts[i]
-		r.set.Hosts = append(r.set.Hosts, hostConfig(h, i))
+		s.Hosts = append(s.Hosts, hostConfig(h, i))
 		if h.NetworkConfig.IsZero() {
 			continue
 		}
@@ -80,7 +83,7 @@ func (r *reader) describe(env *InfraEnv, hosts []AgentHost) {
 			Metadata: Meta{Name: fmt.Sprintf("%s-%d", name, i), Namespace: env.Metadata.Namespace, Labels: label},
 		}}
 		network.Spec.Interfaces, network.Spec.Config = h.Interfaces, h.NetworkConfig
-		r.set.NMStateConfigs = append(r.set.NMStateConfigs, network)
+		s.NMStateConfigs = append(s.NMStateConfigs, network)
 		env.Spec.NMStateConfigLabelSelector.MatchLabels = label
 	}
 }

@@ -1,6 +1,9 @@
 package manifests
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Draft is what has been read when the checks of this package are done, for those who check
 // more: what they tell comes with the rest, at once. What could not be read is nil, or as
@@ -11,6 +14,9 @@ type Draft struct {
 	Set     *Set
 	Install *InstallConfig
 	Agent   *AgentConfig
+	// Whole is what the client of the installation will read: the set, or the manifests that
+	// the two files become; nil where neither can be told. It may hold what is wrong.
+	Whole *Set
 	// Nodes describes hosts that join a running cluster.
 	Nodes *NodesConfig
 	// Where the parts were read; Networks is in the order of the set's.
@@ -40,10 +46,26 @@ func (d Document) Wrong(path, format string, args ...any) {
 	}
 }
 
+// Told tells that something is wrong at a path of the document, or around it.
+func (d Document) Told(path string) bool {
+	return d.at != nil && slices.ContainsFunc(d.at.report.problems, func(p Problem) bool {
+		return p.File == d.at.file && p.Document == d.at.number && p.Path != "" && (within(p.Path, path) || within(path, p.Path))
+	})
+}
+
+// within tells that the path leads to the other one, or to something in it.
+func within(path, other string) bool {
+	after, found := strings.CutPrefix(path, other)
+	return found && (after == "" || after[0] == '.' || after[0] == '[')
+}
+
 // draft is what the reader has so far.
 func (r *reader) draft() *Draft {
 	out := &Draft{
 		Set: r.set, DeploymentAt: Document{r.cluster}, ClusterInstallAt: Document{r.install}, ImageSetAt: Document{r.images}, InfraEnvAt: Document{r.env}, report: r.report,
+	}
+	if r.cluster != nil && r.install != nil {
+		out.Whole = r.set
 	}
 	for _, at := range r.networks {
 		out.NetworksAt = append(out.NetworksAt, Document{at})

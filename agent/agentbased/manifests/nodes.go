@@ -112,7 +112,7 @@ func (n *nodesReader) convert() {
 	if ours, is := architectures[n.config.CPUArchitecture]; is {
 		env.Spec.CPUArchitecture = ours
 	}
-	n.describe(env, n.config.Hosts)
+	n.set.describe(env, n.config.Hosts)
 	n.set.InfraEnv = env
 	if n.files.ReleaseImage != "" {
 		n.set.ClusterImageSet = imageSet(name, n.files.ReleaseImage)

@@ -33,11 +33,13 @@ type settings struct {
 	lenient, dryRun, json          bool
 
 	kubernetes image.Authorities
+	rules      image.Rules
 }
 
-// New makes the command. Certificates of a plain Kubernetes are made by kubernetes.
-func New(kubernetes image.Authorities) *cobra.Command {
-	s := settings{kubernetes: kubernetes}
+// New makes the command. Certificates of a plain Kubernetes are made by kubernetes; what the hub
+// refuses say its rules.
+func New(kubernetes image.Authorities, rules image.Rules) *cobra.Command {
+	s := settings{kubernetes: kubernetes, rules: rules}
 	cmd := &cobra.Command{
 		Use:   "create --dir DIR [flags]",
 		Short: "Make the image that all hosts of an agent-based installation boot, or the config image of an appliance",
@@ -84,7 +86,7 @@ func (s *settings) run(ctx context.Context, stdout, stderr io.Writer) error {
 	o := image.Options{
 		Dir: dir, Workflow: units.Workflow(s.workflow), Format: image.Format(s.format),
 		ReleaseImage: s.release, RendezvousIP: s.rendezvous, BootArtifactsURL: s.artifacts, TokenLifetime: s.lifetime, Lenient: s.lenient,
-		Live: network.Live{Nmstatectl: true}, Installer: s.installer != "",
+		Live: network.Live{Nmstatectl: true}, Installer: s.installer != "", Rules: s.rules,
 	}
 	s.checkInstaller(&o)
 	medium := s.medium(ctx, &o)
