@@ -28,10 +28,11 @@ var (
 
 // timeouts are long enough for images to be pulled from a slow registry: with a pull secret,
 // that begins only when the kubelet runs. An attempt that is given up begins with its
-// certificates again, so that patience costs less than haste. A host that joins waits for
-// somebody who approves its request.
+// certificates again, so that patience costs less than haste. The first call to the API is
+// made as soon as the kubelet is started, before anything waits for the control plane: it
+// has as much time. A host that joins waits for somebody who approves its request.
 var timeouts = &kubeadm.Timeouts{
-	ControlPlaneComponentHealthCheck: "30m0s", KubeletHealthCheck: "15m0s", KubernetesAPICall: "5m0s", TLSBootstrap: "20m0s", Discovery: "10m0s",
+	ControlPlaneComponentHealthCheck: "30m0s", KubeletHealthCheck: "15m0s", KubernetesAPICall: "30m0s", TLSBootstrap: "20m0s", Discovery: "10m0s",
 }
 
 // configuration is kubeadm's for the host.

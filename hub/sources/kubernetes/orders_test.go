@@ -10,6 +10,7 @@ import (
 
 	v3 "github.com/coreos/ignition/v2/config/v3_2"
 	"github.com/coreos/ignition/v2/config/v3_2/types"
+	. "github.com/onsi/gomega"
 	"github.com/vincent-petithory/dataurl"
 
 	"github.com/ironflow/ironflow/hub/sources"
@@ -156,4 +157,20 @@ func tokenOf(t testing.TB, made *sources.Made) string {
 		t.Fatal(err)
 	}
 	return kept.Token
+}
+
+// TestTheFirstCallWaitsForImages: kubeadm calls the API as soon as it has started the
+// kubelet, which has the images of the control plane to pull. Who gives that call up gives
+// up the attempt.
+func TestTheFirstCallWaitsForImages(t *testing.T) {
+	g := NewWithT(t)
+	text := files(t, mustMake(t, alone()), "id-master-0")[configuration]
+	limit := func(name string) time.Duration {
+		_, rest, found := strings.Cut(text, name+": ")
+		g.Expect(found).To(BeTrue(), name)
+		took, err := time.ParseDuration(strings.Fields(rest)[0])
+		g.Expect(err).NotTo(HaveOccurred())
+		return took
+	}
+	g.Expect(limit("kubernetesAPICall")).To(BeNumerically(">=", limit("controlPlaneComponentHealthCheck")))
 }

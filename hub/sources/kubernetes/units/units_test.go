@@ -107,6 +107,26 @@ func TestInitBeginsAgain(t *testing.T) {
 	g.Expect(m.calls()).NotTo(ContainSubstring("reset"))
 }
 
+// TestPodsOfAnEarlierAttemptSeeTheCertificatesOfTheNext: static pods that run have the
+// folders mounted. The next attempt's files are in the same folders.
+func TestPodsOfAnEarlierAttemptSeeTheCertificatesOfTheNext(t *testing.T) {
+	for script, h := range map[string]units.Host{"init.sh": {First: true}, "join.sh": {}} {
+		t.Run(script, func(t *testing.T) {
+			g := NewWithT(t)
+			m := newMachine(t, h)
+			m.authorities()
+			m.write("etc/kubernetes/pki/etcd/server.crt", "of the earlier attempt")
+			mounted, err := os.OpenRoot(filepath.Join(m.root, "etc/kubernetes/pki/etcd"))
+			g.Expect(err).NotTo(HaveOccurred())
+			defer mounted.Close()
+			m.program("kubeadm", `[ "$1 $2" = "init phase" ] || ! echo "of the next attempt" >$ROOT/etc/kubernetes/pki/etcd/server.crt`)
+			g.Expect(m.run(script)).To(BeFalse())
+			g.Expect(mounted.ReadFile("server.crt")).To(BeEquivalentTo("of the next attempt\n"))
+			g.Expect(mounted.ReadFile("ca.crt")).To(BeEquivalentTo("ours: etcd/ca.crt"))
+		})
+	}
+}
+
 // TestJoinWaitsAndTouchesNothing: the cluster may need the etcd that runs here.
 func TestJoinWaitsAndTouchesNothing(t *testing.T) {
 	g := NewWithT(t)

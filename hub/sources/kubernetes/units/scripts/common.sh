@@ -14,9 +14,12 @@ done
 mkdir -p "$state" /etc/kubernetes/pki
 
 # forget_attempt removes what an attempt that was interrupted may have left half written.
-# All of it is made again; pods that run are not touched.
+# All of it is made again; pods that run are not touched. They have the folders of
+# certificates mounted, so that only files go: an etcd whose folder is made anew never
+# sees another certificate, and refuses everybody.
 forget_attempt() {
-  rm -rf /etc/kubernetes/pki /var/lib/kubelet/pki
+  rm -f /etc/kubernetes/pki/*.* /etc/kubernetes/pki/etcd/*.*
+  rm -rf /var/lib/kubelet/pki
   rm -f /etc/kubernetes/{admin,super-admin,controller-manager,scheduler,kubelet,bootstrap-kubelet}.conf
 }
 
