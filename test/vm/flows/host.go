@@ -66,6 +66,7 @@ func mac(id string, n int) string {
 // NewHost makes a machine behind a BMC, switched off. Nothing is in Kubernetes yet.
 func (w *World) NewHost(ctx context.Context, spec Spec) (*Host, error) {
 	h := &Host{Name: spec.Name, Config: w.defaultConfig(spec.Name), Timeline: NewTimeline(time.Now()), world: w}
+	h.Timeline.Tell = func(line string) { w.say("%s: %s", h.Name, line) }
 	if spec.Config != nil {
 		spec.Config(&h.Config)
 	}

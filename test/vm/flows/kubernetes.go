@@ -3,21 +3,15 @@ package flows
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/test/vm/node"
 )
@@ -26,10 +20,12 @@ import (
 const manifestsName = "manifests"
 
 // CreateKubernetes writes a cluster of the source kubernetes at the site, with one host of
-// the control plane, in the way of docs/kubernetes.md: what tells its end is put among
-// its manifests by hand.
+// the control plane and the pod of a user among its manifests.
 func (w *World) CreateKubernetes(ctx context.Context, name string, site *node.Site) error {
-	if err := w.CreateCluster(ctx, name, 1, func(aci *hiveextv1.AgentClusterInstall) error {
+	if err := w.create(ctx, &corev1.ConfigMap{ObjectMeta: meta(manifestsName), Data: map[string]string{"hello.yaml": site.Manifest()}}); err != nil {
+		return err
+	}
+	return w.CreateCluster(ctx, name, 1, func(aci *hiveextv1.AgentClusterInstall) error {
 		settings, err := json.Marshal(site.Settings())
 		aci.Annotations = map[string]string{names.IgnitionSource: string(sources.Kubernetes), names.KubernetesSettings: string(settings)}
 		aci.Spec.Networking = hiveextv1.Networking{
@@ -38,40 +34,9 @@ func (w *World) CreateKubernetes(ctx context.Context, name string, site *node.Si
 			ClusterNetwork: []hiveextv1.ClusterNetworkEntry{{CIDR: node.PodNetwork, HostPrefix: 24}},
 			ServiceNetwork: []string{"10.96.0.0/16"},
 		}
-		// The cluster is not installed before this is there.
 		aci.Spec.ManifestsConfigMapRefs = []hiveextv1.ManifestsConfigMapReference{{Name: manifestsName}}
 		return err
-	}); err != nil {
-		return err
-	}
-	inside, err := w.inside(ctx, name, site)
-	if err != nil {
-		return fmt.Errorf("the manifests of ironflow-cluster: %w", err)
-	}
-	return w.create(ctx, &corev1.ConfigMap{ObjectMeta: meta(manifestsName), Data: map[string]string{
-		"ironflow-cluster.yaml": inside, "hello.yaml": site.Manifest(),
-	}})
-}
-
-// inside is what `ironflow-cluster manifests` prints for the cluster.
-func (w *World) inside(ctx context.Context, name string, site *node.Site) (string, error) {
-	cd := &hivev1.ClusterDeployment{}
-	if err := w.Client.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: name}, cd); err != nil {
-		return "", err
-	}
-	data := filepath.Join(w.Lab.Dir, "ironflow")
-	token, err := exec.CommandContext(ctx, filepath.Join(w.options.BinDir, "ironflow"), "hub", "cluster-token", hubid.Cluster(cd), "--data-dir", data).Output()
-	if err != nil {
-		return "", fmt.Errorf("ironflow hub cluster-token: %w", err)
-	}
-	command := exec.CommandContext(ctx, filepath.Join(w.options.BinDir, "ironflow-cluster"), "manifests", "--stay",
-		"--image", site.ClusterImage(), "--hub-url", w.Ironflow.HubURL, "--cluster-id", hubid.Cluster(cd), "--ca-file", filepath.Join(data, "tls", "ca.crt"))
-	command.Env = append(os.Environ(), "PULL_SECRET_TOKEN="+strings.TrimSpace(string(token)))
-	out, err := command.Output()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		return "", fmt.Errorf("%w: %s", err, exit.Stderr)
-	}
-	return string(out), err
+	})
 }
 
 // ForNode has the installed system say that it runs. It does not wait for the units that make

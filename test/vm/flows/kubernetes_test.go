@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -36,37 +35,42 @@ func TestKubernetes(t *testing.T) {
 	needs.Root(t)
 	needs.Program(t, "docker-registry", "docker-registry")
 	programs := node.Needs(t, "../../..")
+	var site *node.Site
 	w := newWorld(t, func(o *Options) {
 		o.Network = lan.Options{Prefix: netip.MustParsePrefix("172.20.0.1/24")}
+		inside := filepath.Join(o.BinDir, "ironflow-cluster")
+		NewWithT(t).Expect(inside).To(BeARegularFile(), "run make build")
+		o.Prepare = func(ctx context.Context, network *lan.Network) (map[string]string, error) {
+			var err error
+			site, err = startSite(ctx, node.Options{Address: network.Address, Dir: filepath.Join(o.Dir, "site"), Programs: programs, Cluster: inside})
+			if err != nil {
+				return nil, err
+			}
+			t.Cleanup(func() { NewWithT(t).Expect(site.Close(context.Background())).To(Succeed()) })
+			return map[string]string{"IRONFLOW_HUB_CLUSTER_IMAGE": site.ClusterImage()}, nil
+		}
 		// The hub's own limits are for real processors; its host reboots until the cluster's program speaks.
 		o.Settings = map[string]string{"IRONFLOW_HUB_KUBERNETES": "true", "IRONFLOW_HUB_STAGE_TIMEOUTS": "Rebooting=5h,Configuring=5h,Joined=5h"}
 	})
-	state := kubernetes(newFlow(t, w), programs)
+	state := kubernetes(newFlow(t, w), site)
 	raw, err := json.Marshal(state)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	fmt.Println(string(raw))
 }
 
-// site is a mirror and a registry for the nodes of the world.
-func (f *flow) site(programs node.Programs) *node.Site {
-	f.Helper()
-	root, err := medium.Root(f.Context())
-	f.Expect(err).NotTo(HaveOccurred())
-	inside := filepath.Join(f.world.options.BinDir, "ironflow-cluster")
-	_, err = os.Stat(inside)
-	f.Expect(err).NotTo(HaveOccurred(), "run make build")
-	site, err := node.Start(f.Context(), node.Options{
-		Address: f.world.Network.Address, Dir: filepath.Join(f.world.options.Dir, "site"), Programs: programs, Cluster: inside, Root: root,
-	})
-	f.Expect(err).NotTo(HaveOccurred())
-	f.Cleanup(func() { f.Expect(site.Close(context.Background())).To(Succeed()) })
-	return site
+// startSite starts a mirror and a registry for the nodes of a world.
+func startSite(ctx context.Context, o node.Options) (*node.Site, error) {
+	root, err := medium.Root(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o.Root = root
+	return node.Start(ctx, o)
 }
 
-func kubernetes(f *flow, programs node.Programs) node.State {
+func kubernetes(f *flow, site *node.Site) node.State {
 	const cluster, name, word = "plain", "alpha", "alpha-k1"
 	begun := time.Now()
-	site := f.site(programs)
 	h := f.host(Spec{Name: name, Config: func(c *vm.Config) { c.MemoryMiB, c.NICs = 4096, c.NICs[:1] }})
 	f.Expect(f.world.CreateInfraEnv(f.Context())).To(Succeed())
 	f.Expect(f.world.CreateKubernetes(f.Context(), cluster, site)).To(Succeed())

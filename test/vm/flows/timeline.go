@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -29,6 +30,10 @@ type Event struct {
 
 // Timeline records one host. Its methods may be called from several goroutines.
 type Timeline struct {
+	// Tell hears each news as a line, for whoever waits; nil for nobody. It is set before
+	// anything is recorded.
+	Tell func(line string)
+
 	begin time.Time
 
 	mu     sync.Mutex
@@ -54,13 +59,33 @@ func (t *Timeline) Look(at time.Time, v view.View) {
 			return
 		}
 	}
+	if n := len(t.seen); n == 0 || stage(t.seen[n-1]) != stage(s) {
+		t.tell(at, stage(s))
+	}
 	t.seen = append(t.seen, s)
+}
+
+// stage names what a host is at, with the reason of a failure.
+func stage(s Seen) string {
+	name := stepName(s)
+	if s.Reason != "" {
+		name += ": " + s.Reason
+	}
+	return name
+}
+
+// tell passes a line on.
+func (t *Timeline) tell(at time.Time, what string) {
+	if t.Tell != nil && what != "" {
+		t.Tell(fmt.Sprintf("after %s: %s", seconds(at.Sub(t.begin)), what))
+	}
 }
 
 // Happened records an event.
 func (t *Timeline) Happened(at time.Time, what string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.tell(at, what)
 	t.events = append(t.events, Event{at, what})
 }
 
@@ -98,16 +123,18 @@ func (t *Timeline) Phases(end time.Time) []Span {
 
 // Steps are the steps within the phases, "PHASE: STEP: TEXT".
 func (t *Timeline) Steps(end time.Time) []Span {
-	return spans(t.Seen(), end, func(s Seen) string {
-		var name strings.Builder
-		name.WriteString(s.Phase)
-		for _, part := range []string{s.Step, written.ReplaceAllString(s.Text, "")} {
-			if part != "" {
-				name.WriteString(": " + part)
-			}
+	return spans(t.Seen(), end, stepName)
+}
+
+func stepName(s Seen) string {
+	var name strings.Builder
+	name.WriteString(s.Phase)
+	for _, part := range []string{s.Step, written.ReplaceAllString(s.Text, "")} {
+		if part != "" {
+			name.WriteString(": " + part)
 		}
-		return name.String()
-	})
+	}
+	return name.String()
 }
 
 // written is how far the installer has written the disk, at the end of a text.

@@ -50,6 +50,8 @@ type Options struct {
 	InspectionLimit time.Duration
 	// Settings are further ones of Ironflow, as its environment has them.
 	Settings map[string]string
+	// Prepare is called when the network is there, and returns further settings; nil has none.
+	Prepare func(context.Context, *lan.Network) (map[string]string, error)
 	// Simulated are machines besides, of package machine.
 	Simulated []*scenario.Scenario
 	// Out hears what is started.
@@ -92,6 +94,10 @@ func (w *World) start(ctx context.Context) error {
 	if w.Network, err = lan.Start(ctx, network); err != nil {
 		return fmt.Errorf("make the machines' network: %w", err)
 	}
+	prepared, err := w.prepare(ctx)
+	if err != nil {
+		return err
+	}
 	if err := w.fetch(ctx); err != nil {
 		return err
 	}
@@ -122,6 +128,7 @@ func (w *World) start(ctx context.Context) error {
 		"IRONFLOW_IRONIC_AGENT_IMAGE_INSECURE": "true",
 	}
 	maps.Copy(settings, w.options.Settings)
+	maps.Copy(settings, prepared)
 	if w.Ironflow, err = shipped.Start(ctx, shipped.Options{
 		Lab: w.Lab, Program: filepath.Join(w.options.BinDir, "ironflow"), HostPrograms: w.options.BinDir,
 		BaseISO: w.options.LiveISO, Address: w.Network.Address, Settings: settings,
@@ -132,6 +139,18 @@ func (w *World) start(ctx context.Context) error {
 		return err
 	}
 	return w.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Namespace}})
+}
+
+// prepare makes what is to be there before Ironflow starts.
+func (w *World) prepare(ctx context.Context) (map[string]string, error) {
+	if w.options.Prepare == nil {
+		return nil, nil
+	}
+	settings, err := w.options.Prepare(ctx, w.Network)
+	if err != nil {
+		return nil, fmt.Errorf("prepare what the machines need: %w", err)
+	}
+	return settings, nil
 }
 
 // fetch makes the medium and ironic-python-agent's image where the options name
