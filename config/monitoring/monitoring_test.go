@@ -13,6 +13,8 @@ import (
 
 	. "github.com/onsi/gomega"
 	"sigs.k8s.io/yaml"
+
+	"github.com/ironflow/ironflow/test/needs"
 )
 
 const docs = "../../docs"
@@ -183,13 +185,37 @@ func TestEveryAlertSaysWhatToDo(t *testing.T) {
 	g.Expect(sections).To(Equal(alerts))
 }
 
+// TestEveryAlertHasACase in which it fires: one that never can says nothing when it should.
+func TestEveryAlertHasACase(t *testing.T) {
+	g := NewWithT(t)
+	raw, err := os.ReadFile("testdata/rules_test.yaml")
+	g.Expect(err).NotTo(HaveOccurred())
+	var file struct {
+		Tests []struct {
+			Cases []struct {
+				Name string `json:"alertname"`
+				Want []any  `json:"exp_alerts"`
+			} `json:"alert_rule_test"`
+		} `json:"tests"`
+	}
+	g.Expect(yaml.Unmarshal(raw, &file)).To(Succeed())
+	var fire []string
+	for _, test := range file.Tests {
+		for _, c := range test.Cases {
+			if len(c.Want) > 0 {
+				fire = append(fire, c.Name)
+			}
+		}
+	}
+	for _, r := range rules(g) {
+		g.Expect(fire).To(ContainElement(r.Alert))
+	}
+}
+
 // TestRules has promtool read the rules, and fire them for series that are told: testdata/rules_test.yaml.
 func TestRules(t *testing.T) {
 	g := NewWithT(t)
-	promtool, err := exec.LookPath("promtool")
-	if err != nil {
-		t.Skip("promtool is not in PATH (Debian: apt-get install prometheus)")
-	}
+	promtool := needs.Program(t, "promtool", "prometheus")
 	raw, err := os.ReadFile("prometheus_rule.yaml")
 	g.Expect(err).NotTo(HaveOccurred())
 	var resource struct {

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Installs the Debian packages behind some tests: a real systemd (mmdebstrap), NetworkManager's nmcli, cpio, xorriso, nginx, chrony, a DNS and DHCP server,
-# Tang, podman, PostgreSQL, a container registry, openssl, and tools for namespaces and disks.
+# Tang, podman, PostgreSQL, a container registry, openssl, Prometheus' promtool, and tools for namespaces and disks.
 # Without root nothing is installed; the tests that need them then skip and say so. With CI=true that is an error.
 #   test-tools.sh [PACKAGE...]     other packages instead
 set -euo pipefail
-packages=(mmdebstrap dbus systemd network-manager util-linux cpio xorriso nginx-light chrony dnsmasq-base tang-common jose podman e2fsprogs fdisk iproute2 dmidecode buildah udev postgresql docker-registry openssl)
+packages=(mmdebstrap dbus systemd network-manager util-linux cpio xorriso nginx-light chrony dnsmasq-base tang-common jose podman e2fsprogs fdisk iproute2 dmidecode buildah udev postgresql docker-registry openssl prometheus)
 [ $# -eq 0 ] || packages=("$@")
 missing=()
 for p in "${packages[@]}"; do
