@@ -88,7 +88,7 @@ func (e eventSettings) tls(own pki.Files, s tlsSettings) (*tls.Config, error) {
 
 // makeEvents registers the controller of subscriptions and, on every replica, the
 // receiver; nil where BMCs push nothing.
-func (p *bmcPart) makeEvents(options bmc.Options, asking client.Options) (*bmcevents.Ears, error) {
+func (p *bmcPart) makeEvents(options bmc.Options, asking client.Options) (*bmcevents.Dispatcher, error) {
 	e := eventSettings(p.settings.BMCEvents)
 	if e.Address == "" {
 		return nil, nil
@@ -104,7 +104,7 @@ func (p *bmcPart) makeEvents(options bmc.Options, asking client.Options) (*bmcev
 	// A host that leaves has its client dropped by the controller of BMCs.
 	parting, apart := client.NewPool(asking), options
 	apart.BMCs = bmcrotation.Guard{Pool: parting, Reader: p.manager.GetClient()}
-	ears, err := bmcevents.Setup(p.manager, bmcevents.Options{
+	dispatcher, err := bmcevents.Setup(p.manager, bmcevents.Options{
 		Keys: keys, URL: e.PublishURL, Connect: bmc.Connect(p.manager, options), Parting: bmc.Connect(p.manager, apart), Parted: parting.Drop,
 		Every: e.Every.Duration, Metrics: metrics.Registry, Now: options.Now,
 	})
@@ -117,9 +117,9 @@ func (p *bmcPart) makeEvents(options bmc.Options, asking client.Options) (*bmcev
 		opened.opened.Store(err == nil)
 		return l, err
 	}
-	return ears, errors.Join(
+	return dispatcher, errors.Join(
 		p.manager.Add(closing(parting)), p.manager.AddReadyzCheck("bmc-events", opened.check),
-		p.manager.Add(everywhere(func(ctx context.Context) error { return ears.Run(ctx, p.manager.GetCache(), open, config) })),
+		p.manager.Add(everywhere(func(ctx context.Context) error { return dispatcher.Run(ctx, p.manager.GetCache(), open, config) })),
 	)
 }
 

@@ -37,7 +37,7 @@ type bmcPart struct {
 // bmcParts are what the host controller hears of BMCs by; both nil for nothing.
 type bmcParts struct {
 	preflights *bmc.Verdicts
-	ears       *bmcevents.Ears
+	dispatcher       *bmcevents.Dispatcher
 }
 
 // Name implements part.
@@ -93,20 +93,20 @@ func (p *bmcPart) Setup(context.Context) error {
 		},
 	}
 	if b.ImageSizes {
-		book := images.NewBook(images.Client(), time.Now)
-		if err := p.manager.Add(book); err != nil {
+		sizes := images.NewSizeCache(images.Client(), time.Now)
+		if err := p.manager.Add(sizes); err != nil {
 			return err
 		}
-		options.Sizes = book
+		options.Sizes = sizes
 	}
 	p.bmcs.preflights = &bmc.Verdicts{Client: p.manager.GetClient(), LiveImage: options.LiveImage}
-	ears, err := p.makeEvents(options, asking)
+	dispatcher, err := p.makeEvents(options, asking)
 	if err != nil {
 		return err
 	}
 	health := bmchealth.Options{Connect: bmc.Connect(p.manager, options), Interval: b.HealthEvery.Duration, Now: options.Now}
-	if ears != nil {
-		p.bmcs.ears, health.Events, health.WithEvents = ears, ears, p.settings.BMCEvents.HealthEvery.Duration
+	if dispatcher != nil {
+		p.bmcs.dispatcher, health.Events, health.WithEvents = dispatcher, dispatcher, p.settings.BMCEvents.HealthEvery.Duration
 	}
 	err = errors.Join(p.manager.Add(closing(pool)), bmc.Setup(p.manager, options), p.makeRotations(pool, ca))
 	if b.HealthEvery.Duration > 0 {

@@ -87,8 +87,8 @@ func (h *hostPart) Setup(ctx context.Context) error {
 	if h.bmcs.preflights != nil {
 		o.Preflights = h.bmcs.preflights
 	}
-	if h.bmcs.ears != nil {
-		o.Events = h.bmcs.ears
+	if h.bmcs.dispatcher != nil {
+		o.Events = h.bmcs.dispatcher
 	}
 	return host.Setup(h.manager, o)
 }

@@ -47,7 +47,7 @@ type hubParts struct {
 	// releases are asked for while the hub serves.
 	releases *releases.File
 	// lookup finds out which release an image is.
-	lookup *lookup.Desk
+	lookup *lookup.Finder
 	// ignition is the folder of installed systems' Ignition; nil for none.
 	ignition *os.Root
 	// around is put around the API; nil for nothing.

@@ -41,7 +41,7 @@ func (a hubAPI) apply(ctx context.Context, kubeconfig string, o *rest.Options) e
 	if _, err := o.Releases.Catalog(); err != nil {
 		return fmt.Errorf("--hub-releases-file: %w", err)
 	}
-	o.Lookup, err = configured.ReleaseDesk(ctx, a.HubReleases, o.Releases)
+	o.Lookup, err = configured.ReleaseFinder(ctx, a.HubReleases, o.Releases)
 	return err
 }
 

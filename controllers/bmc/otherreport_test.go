@@ -40,7 +40,7 @@ func moved(w *world) {
 // the sizes of its images are asked for again.
 func TestAReportWithASmallerBound(t *testing.T) {
 	server := newImages()
-	w := newWorld(t, simulator.System{}, book(server))
+	w := newWorld(t, simulator.System{}, sizes(server))
 	w.quirks = takes("8192")
 	w.Host(boots(large))
 	w.registering()
@@ -59,7 +59,7 @@ func TestAReportWithASmallerBound(t *testing.T) {
 // TestTwoReportsOfOneSecond are two reports.
 func TestTwoReportsOfOneSecond(t *testing.T) {
 	w := &world{World: shared.New(t, simulator.System{}), pool: shared.Pool(), quirks: takes("8192")}
-	book(newImages())(w)
+	sizes(newImages())(w)
 	second := metav1.NewTime(time.Now().Truncate(time.Second))
 	w.Start(nil, func(mgr ctrl.Manager) error {
 		w.Expect(mgr.Add(w.sizes)).To(Succeed())
@@ -80,7 +80,7 @@ func TestTwoReportsOfOneSecond(t *testing.T) {
 // TestAnotherBMCThatIsAway: what the one before refused does not hold the host, of whose
 // BMC nothing is known now.
 func TestAnotherBMCThatIsAway(t *testing.T) {
-	w := newWorld(t, simulator.System{}, book(newImages()))
+	w := newWorld(t, simulator.System{}, sizes(newImages()))
 	w.quirks = fits
 	w.Host(boots(large))
 	w.registering()
@@ -113,7 +113,7 @@ func TestALiveImageOfBefore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			settings := nodespec.Settings{DeployISO: c.now, Architecture: "x86_64"}
-			w := newWorld(t, simulator.System{}, book(newImages()), func(w *world) { w.live = settings.LiveISO })
+			w := newWorld(t, simulator.System{}, sizes(newImages()), func(w *world) { w.live = settings.LiveISO })
 			w.quirks = fits
 			image := &metal3.PreprovisioningImage{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 			w.Create(image)

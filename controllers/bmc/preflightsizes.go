@@ -17,7 +17,7 @@ import (
 )
 
 // Sizes know how large images are, as far as their servers say, and do not let anybody
-// wait for it; *images.Book implements it.
+// wait for it; *images.SizeCache implements it.
 type Sizes interface {
 	Look(addresses []string, who string, told func()) images.Known
 }

@@ -44,10 +44,10 @@ func (s *web) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, ContentLength: s.sizes[r.URL.Path], Body: http.NoBody, Request: r}, nil
 }
 
-// book makes the controller's book, which asks the server.
-func book(s *web) func(w *world) {
+// sizes makes the controller's cache of sizes, which asks the server.
+func sizes(s *web) func(w *world) {
 	return func(w *world) {
-		w.sizes = images.NewBook(&http.Client{Transport: s}, func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) })
+		w.sizes = images.NewSizeCache(&http.Client{Transport: s}, func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) })
 	}
 }
 
@@ -82,7 +82,7 @@ func TestAnImageThatIsTooLarge(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := newImages()
-			w := newWorld(t, simulator.System{}, book(server))
+			w := newWorld(t, simulator.System{}, sizes(server))
 			w.quirks = fits
 			w.Host(boots(large))
 			w.registering()
@@ -103,7 +103,7 @@ func TestAnImageThatIsTooLarge(t *testing.T) {
 // nobody says the size.
 func TestARefusalEndsThoughAnotherImageIsNotKnown(t *testing.T) {
 	server := newImages()
-	w := newWorld(t, simulator.System{}, book(server))
+	w := newWorld(t, simulator.System{}, sizes(server))
 	w.quirks = fits
 	image := &metal3.PreprovisioningImage{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	w.Create(image)
@@ -121,7 +121,7 @@ func TestARefusalEndsThoughAnotherImageIsNotKnown(t *testing.T) {
 // TestTheLiveImageOfAllHosts is a wish like one that is built for a host.
 func TestTheLiveImageOfAllHosts(t *testing.T) {
 	settings := nodespec.Settings{DeployISO: small, ByArchitecture: map[string]nodespec.LiveImageURLs{"aarch64": {ISO: large}}, Architecture: "x86_64"}
-	w := newWorld(t, simulator.System{}, book(newImages()), func(w *world) { w.live = settings.LiveISO })
+	w := newWorld(t, simulator.System{}, sizes(newImages()), func(w *world) { w.live = settings.LiveISO })
 	w.quirks = fits
 	w.registering()
 	w.Until(v1alpha1.PreflightPassed, metav1.ConditionTrue, ReasonPassed)
@@ -140,7 +140,7 @@ func TestTheLiveImageOfAllHosts(t *testing.T) {
 func TestAHostWaitsForTheSizeOfItsImage(t *testing.T) {
 	server := newImages()
 	server.holds = make(chan struct{})
-	w := newWorld(t, simulator.System{}, book(server))
+	w := newWorld(t, simulator.System{}, sizes(server))
 	w.quirks = fits
 	w.Host(boots(large))
 	w.registering()
@@ -153,7 +153,7 @@ func TestAHostWaitsForTheSizeOfItsImage(t *testing.T) {
 // TestAnotherImageIsAnotherWish: a verdict on one image is none on the next, though both
 // are asked for in the same way.
 func TestAnotherImageIsAnotherWish(t *testing.T) {
-	w := newWorld(t, simulator.System{}, book(newImages()))
+	w := newWorld(t, simulator.System{}, sizes(newImages()))
 	w.quirks = fits
 	w.Host(boots(small))
 	w.registering()
@@ -178,7 +178,7 @@ func TestImagesThatRefuseNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := newImages()
 			server.away.Store(c.away)
-			w := newWorld(t, simulator.System{}, book(server))
+			w := newWorld(t, simulator.System{}, sizes(server))
 			w.quirks = c.quirks
 			w.Host(boots(large))
 			w.registering()
@@ -237,7 +237,7 @@ func TestAFleetWithOneImage(t *testing.T) {
 		g := NewWithT(t)
 		server := newImages()
 		server.holds = make(chan struct{})
-		b := images.NewBook(&http.Client{Transport: server}, time.Now)
+		b := images.NewSizeCache(&http.Client{Transport: server}, time.Now)
 		go func() { _ = b.Start(t.Context()) }()
 		var woken atomic.Int64
 		r := &reconciler{options: Options{Sizes: b}, wake: func(types.NamespacedName) { woken.Add(1) }}

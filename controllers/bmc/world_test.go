@@ -37,7 +37,7 @@ type world struct {
 	// quirks are those that the reports have.
 	quirks []v1alpha1.AppliedQuirk
 	// sizes are those of images; nil knows none.
-	sizes *images.Book
+	sizes *images.SizeCache
 	// live has the live images that are not built per host; nil knows of none.
 	live LiveImage
 	// probing is how many hosts are probed now, crowd the most of them. Slow makes a probe take time.

@@ -27,9 +27,9 @@ type facts struct {
 
 // look is what was found out about a subscription.
 type look struct {
-	// At is when, Wanted what was wanted then, and Voice that of the host then.
+	// At is when, Wanted what was wanted then, and Source that of the host then.
 	At            time.Time
-	Wanted, Voice string
+	Wanted, Source string
 	// Known is the path of the subscription; empty for none.
 	Known string
 	// Arrives says whether events do, as far as that is known.

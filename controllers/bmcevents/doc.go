@@ -4,8 +4,8 @@
 // the host. Where a BMC cannot reach the receiver, its stream is read while something is
 // under way on the host.
 //
-// [Ears] take what is told. They listen on every replica; on those that do not lead they
-// leave a note on the kind BMC, which the leader reads. What is to be done about a
+// [Dispatcher] takes what is told. It listens on every replica; on those that do not lead it
+// leaves a note on the kind BMC, which the leader reads. What is to be done about a
 // subscription is decided in one place ([decide]); package bmc/events does it. Keys are not
 // stored: they follow from the hosts' UIDs and BMCs, and a subscription is found by its key.
 // At which BMCs there may be some is noted on the kind BMC.

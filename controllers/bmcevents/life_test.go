@@ -158,7 +158,7 @@ func TestAnotherMachineOfTheBMC(t *testing.T) {
 			w := newWorld(t)
 			w.deaf.Store(deaf)
 			w.Expect(w.sim.AddSystem(simulator.System{ID: "2", Power: simulator.On})).To(Succeed())
-			ears := w.start()
+			dispatcher := w.start()
 			w.host()
 			if deaf {
 				w.until(metav1.ConditionFalse, ReasonMissing)
@@ -174,7 +174,7 @@ func TestAnotherMachineOfTheBMC(t *testing.T) {
 			neighbour := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: "host-2"}}
 			neighbour.Spec.BMC.Address = "redfish+" + w.bmcURL + "/redfish/v1/Systems/2"
 			w.Expect(w.kube.Create(t.Context(), neighbour)).To(Succeed())
-			w.Eventually(func() bool { _, known := ears.hostOf(voiceOf(neighbour)); return known }).WithTimeout(patience).Should(BeTrue())
+			w.Eventually(func() bool { _, known := dispatcher.hostOf(sourceOf(neighbour)); return known }).WithTimeout(patience).Should(BeTrue())
 			w.Expect(w.sim.SetPower("2", simulator.Off)).To(Succeed())
 			w.Expect(w.sim.SetPart("2", fan, simulator.Condition{Health: "OK"})).To(Succeed())
 			w.fail()
@@ -267,19 +267,19 @@ func TestAHeldHostIsLeftAlone(t *testing.T) {
 // TestOthersTellTheLeader: a BMC posts to whichever replica the Service chooses.
 func TestOthersTellTheLeader(t *testing.T) {
 	w := newWorld(t)
-	ears := w.start()
+	dispatcher := w.start()
 	w.host()
 	w.until(metav1.ConditionTrue, ReasonArrives)
-	w.Eventually(func() bool { _, known := ears.hostOf(w.voice()); return known }).Should(BeTrue())
+	w.Eventually(func() bool { _, known := dispatcher.hostOf(w.source()); return known }).Should(BeTrue())
 
-	other := &Ears{
-		counts: ears.counts, now: time.Now, leads: func() bool { return false }, notes: newNotes(w.kube, time.Now), hosts: map[types.UID]*host{w.uid(): {key: key, uid: w.uid(), voice: w.voice()}},
+	other := &Dispatcher{
+		counts: dispatcher.counts, now: time.Now, leads: func() bool { return false }, notes: newNotes(w.kube, time.Now), hosts: map[types.UID]*host{w.uid(): {key: key, uid: w.uid(), source: w.source()}},
 	}
 	go other.notes.run(t.Context())
-	before := ears.lastHeard(w.uid())
-	other.Wake(events.Wake{Host: w.voice(), Kind: "Power"})
-	other.Wake(events.Wake{Host: w.voice(), Kind: "Health"})
+	before := dispatcher.lastHeard(w.uid())
+	other.Wake(events.Wake{Host: w.source(), Kind: "Power"})
+	other.Wake(events.Wake{Host: w.source(), Kind: "Health"})
 	w.Eventually(func() []string { woken, _ := w.wakes(); return woken }).WithTimeout(patience).Should(Equal([]string{"host-1 power"}))
 	w.Eventually(func() int { _, health := w.wakes(); return health }).WithTimeout(patience).Should(BeNumerically(">", 0))
-	w.Expect(ears.lastHeard(w.uid())).To(BeTemporally(">", before), "a test event may arrive there, too")
+	w.Expect(dispatcher.lastHeard(w.uid())).To(BeTemporally(">", before), "a test event may arrive there, too")
 }

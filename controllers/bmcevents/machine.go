@@ -26,24 +26,24 @@ func machineOf(h *metal3.BareMetalHost) machine {
 	return machine{}
 }
 
-// move notes which machine a host has; the lock of the ears is held.
-func (e *Ears) move(h *host, to machine) {
-	if e.machines[h.machine]--; e.machines[h.machine] <= 0 {
-		delete(e.machines, h.machine)
+// move notes which machine a host has; the lock of the dispatcher is held.
+func (d *Dispatcher) move(h *host, to machine) {
+	if d.machines[h.machine]--; d.machines[h.machine] <= 0 {
+		delete(d.machines, h.machine)
 	}
 	if h.machine = to; to != (machine{}) {
-		e.machines[to]++
+		d.machines[to]++
 	}
 }
 
 // elsewhere reports what a BMC tells of another host's machine. A system that no host
 // names may be a part of this one, as the board of its accelerators is: that is heard.
-func (e *Ears) elsewhere(own machine, system string) bool {
+func (d *Dispatcher) elsewhere(own machine, system string) bool {
 	about := machine{own.bmc, strings.ToLower(system)}
 	if own == (machine{}) || system == "" || about == own {
 		return false
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.machines[about] > 0
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.machines[about] > 0
 }

@@ -48,7 +48,7 @@ func (r *reconciler) begin(ctx context.Context, h *metal3.BareMetalHost, from []
 	key := kclient.ObjectKeyFromObject(h)
 	for _, p := range from {
 		was := p.host(h)
-		if slices.ContainsFunc(r.partings(key), func(p *parting) bool { return voiceOf(p.host) == voiceOf(was) }) {
+		if slices.ContainsFunc(r.partings(key), func(p *parting) bool { return sourceOf(p.host) == sourceOf(was) }) {
 			continue
 		}
 		wanted, err := r.wanted(ctx, was)
@@ -82,7 +82,7 @@ func (r *reconciler) end(key types.NamespacedName, which func(p *parting) bool) 
 // moved lets go of what is known of the BMC that a host had before.
 func (r *reconciler) moved(h *metal3.BareMetalHost) {
 	key := kclient.ObjectKeyFromObject(h)
-	if last := r.last(key); last.Voice != "" && last.Voice != voiceOf(h) {
+	if last := r.last(key); last.Source != "" && last.Source != sourceOf(h) {
 		r.forget(key)
 	}
 }
@@ -92,7 +92,7 @@ func (r *reconciler) moved(h *metal3.BareMetalHost) {
 func (r *reconciler) rest(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC) time.Duration {
 	key := kclient.ObjectKeyFromObject(h)
 	r.end(key, func(p *parting) bool {
-		back := voiceOf(p.host) == voiceOf(h)
+		back := sourceOf(p.host) == sourceOf(h)
 		if back && p.c != nil && !p.over {
 			r.options.Parted(key.String())
 		}
@@ -101,9 +101,9 @@ func (r *reconciler) rest(ctx context.Context, h *metal3.BareMetalHost, b *v1alp
 	wait := r.part(ctx, key, h)
 	over := map[string]bool{}
 	for _, p := range r.partings(key) {
-		over[voiceOf(p.host)] = p.over
+		over[sourceOf(p.host)] = p.over
 	}
-	kept := slices.DeleteFunc(r.places(h, b), func(p place) bool { return over[voiceOf(p.host(h))] })
+	kept := slices.DeleteFunc(r.places(h, b), func(p place) bool { return over[sourceOf(p.host(h))] })
 	if err := r.keepPlaces(ctx, h, b, kept); err != nil {
 		return partingPause // those that are over stay known
 	}

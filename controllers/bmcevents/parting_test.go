@@ -109,7 +109,7 @@ func TestAHostMadeAnew(t *testing.T) {
 	w.Expect(w.sim.SetQuirk("1", simulator.ConnectionCut, 0)).To(Succeed())
 	w.ahead.Add(int64(5 * time.Minute)) // the client leaves a silent BMC alone for a while
 	w.Expect(r.rest(t.Context(), now, b)).To(BeZero())
-	key := w.keys.Of(voiceOf(now), 0)
+	key := w.keys.Of(sourceOf(now), 0)
 	w.Expect(w.sim.Subscriptions()).To(ConsistOf(HaveField("Destination", HaveSuffix(key.Part))))
 	w.Expect(parted).To(Equal(1))
 	w.Expect(r.parting).To(BeEmpty())

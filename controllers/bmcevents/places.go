@@ -98,7 +98,7 @@ func (r *reconciler) enter(ctx context.Context, h *metal3.BareMetalHost, b *v1al
 
 // others are the places of a host but the BMC that it has.
 func (r *reconciler) others(h *metal3.BareMetalHost, b *v1alpha1.BMC) []place {
-	return slices.DeleteFunc(r.places(h, b), func(p place) bool { return voiceOf(p.host(h)) == voiceOf(h) })
+	return slices.DeleteFunc(r.places(h, b), func(p place) bool { return sourceOf(p.host(h)) == sourceOf(h) })
 }
 
 // left are the places that a host has left, or all for one that leaves. Where there never

@@ -169,7 +169,7 @@ func TestAPlaceIsItsHosts(t *testing.T) {
 			h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{UID: "u"}}
 			h.Spec.BMC.Address = written
 			was := placeOf(h).host(h)
-			g.Expect(voiceOf(was)).To(Equal(voiceOf(h)))
+			g.Expect(sourceOf(was)).To(Equal(sourceOf(h)))
 			g.Expect(machineOf(was)).To(Equal(machineOf(h)))
 		})
 	}

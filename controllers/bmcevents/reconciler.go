@@ -28,7 +28,7 @@ import (
 type reconciler struct {
 	client   kclient.Client
 	options  Options
-	ears     *Ears
+	dispatcher     *Dispatcher
 	status   bmcstatus.Writer
 	streams  *streams
 	recorder reconcile.Recorder
@@ -87,7 +87,7 @@ func (r *reconciler) pass(ctx context.Context, h *metal3.BareMetalHost, b *v1alp
 	f := facts{Now: r.options.Now(), Every: r.options.Every, UnderWay: underWay(h), Last: r.last(key)}
 	f.Away = away(h, b, f.Last)
 	f.Wanted = fmt.Sprint(generation(h), " ", r.options.URL, " ", baseOf(h), " ", probedAt(b))
-	if f.Last.Arrives != arrives && r.ears.lastHeard(h.UID).After(f.Last.At) && !f.Last.At.IsZero() {
+	if f.Last.Arrives != arrives && r.dispatcher.lastHeard(h.UID).After(f.Last.At) && !f.Last.At.IsZero() {
 		f.Last.arrived()
 		r.remember(key, f.Last)
 	}
@@ -141,7 +141,7 @@ var errTooLong = errors.New("the BMC took too long to answer")
 func (r *reconciler) look(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC, f facts) (look, error) {
 	ctx, stop := context.WithTimeoutCause(ctx, longestLook, errTooLong)
 	defer stop()
-	found := look{Wanted: f.Wanted, Voice: voiceOf(h)}
+	found := look{Wanted: f.Wanted, Source: sourceOf(h)}
 	wanted, err := r.wanted(ctx, h)
 	if err != nil {
 		return found, err
@@ -157,12 +157,12 @@ func (r *reconciler) look(ctx context.Context, h *metal3.BareMetalHost, b *v1alp
 	}
 	if err != nil {
 		found = f.Last
-		found.At, found.Wanted, found.Voice, found.Failures = r.options.Now(), f.Wanted, voiceOf(h), f.Last.Failures+1
+		found.At, found.Wanted, found.Source, found.Failures = r.options.Now(), f.Wanted, sourceOf(h), f.Last.Failures+1
 		found.Verdict = verdict{metav1.ConditionUnknown, ReasonUnreachable, "the subscription could not be looked at: " + err.Error()}
 		return found, nil
 	}
 	if state.Did == events.Made && meta.FindStatusCondition(b.Status.Conditions, v1alpha1.Subscribed) != nil {
-		r.ears.wake(kclient.ObjectKeyFromObject(h), f.UnderWay, meaning.Look) // what happened without it was not told
+		r.dispatcher.wake(kclient.ObjectKeyFromObject(h), f.UnderWay, meaning.Look) // what happened without it was not told
 	}
 	// One that is where it was is looked at alone, so that nothing is said of streams.
 	found.Known, found.Stream = state.Path, state.Stream || state.Did == events.Kept && f.Last.Stream
@@ -201,7 +201,7 @@ func arrivalOf(b *v1alpha1.BMC, last look) arrival {
 func (r *reconciler) prove(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC, c *client.Client) (arrival, time.Duration, error) {
 	ctx, stop := context.WithTimeout(ctx, r.options.TestTime)
 	defer stop()
-	took, err := events.Prove(ctx, c, b.Status.Report, r.ears.await(h.UID), r.options.Now)
+	took, err := events.Prove(ctx, c, b.Status.Report, r.dispatcher.await(h.UID), r.options.Now)
 	switch {
 	case err == nil:
 		return arrives, max(took, time.Millisecond), nil
@@ -223,7 +223,7 @@ func (r *reconciler) follow(ctx context.Context, h *metal3.BareMetalHost, on boo
 	if err != nil {
 		return err
 	}
-	r.streams.begin(key, voiceOf(h), c)
+	r.streams.begin(key, sourceOf(h), c)
 	return nil
 }
 

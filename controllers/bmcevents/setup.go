@@ -55,14 +55,14 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Setup adds the controller to a manager, and makes the ears, which the caller runs on
+// Setup adds the controller to a manager, and makes the dispatcher, which the caller runs on
 // every replica.
-func Setup(mgr ctrl.Manager, o Options) (*Ears, error) {
+func Setup(mgr ctrl.Manager, o Options) (*Dispatcher, error) {
 	if o.TestTime == 0 {
 		o.TestTime = testTime
 	}
 	recorder := reconcile.Recorder{Sink: mgr.GetEventRecorder(reportingController)}
-	ears := &Ears{
+	dispatcher := &Dispatcher{
 		recorder: recorder, now: o.Now, notes: newNotes(mgr.GetClient(), o.Now), hosts: map[types.UID]*host{}, machines: map[machine]int{},
 		leads: func() bool {
 			select {
@@ -73,14 +73,14 @@ func Setup(mgr ctrl.Manager, o Options) (*Ears, error) {
 			}
 		},
 	}
-	ears.receiver = events.NewReceiver(events.Options{Keys: o.Keys, Sink: ears, Heard: ears.heard, Now: o.Now})
+	dispatcher.receiver = events.NewReceiver(events.Options{Keys: o.Keys, Sink: dispatcher, Heard: dispatcher.heard, Now: o.Now})
 	var err error
-	if ears.counts, err = newCounts(o.Metrics, ears.receiver.Counts); err != nil {
+	if dispatcher.counts, err = newCounts(o.Metrics, dispatcher.receiver.Counts); err != nil {
 		return nil, err
 	}
 	r := &reconciler{
-		client: mgr.GetClient(), options: o, ears: ears, recorder: recorder,
-		status: bmcstatus.Writer{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}, streams: &streams{sink: ears, by: map[types.NamespacedName]*stream{}},
+		client: mgr.GetClient(), options: o, dispatcher: dispatcher, recorder: recorder,
+		status: bmcstatus.Writer{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}, streams: &streams{sink: dispatcher, by: map[types.NamespacedName]*stream{}},
 		looks: map[types.NamespacedName]look{}, parting: map[types.NamespacedName][]*parting{},
 	}
 	if err := mgr.Add(r.streams); err != nil {
@@ -88,17 +88,17 @@ func Setup(mgr ctrl.Manager, o Options) (*Ears, error) {
 	}
 	err = ctrl.NewControllerManagedBy(mgr).Named("bmc-events").WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
 		For(&metal3.BareMetalHost{}, builder.WithPredicates(matters{})).
-		Watches(&v1alpha1.BMC{}, bmcHandler(ears), builder.WithPredicates(told{})).
+		Watches(&v1alpha1.BMC{}, bmcHandler(dispatcher), builder.WithPredicates(told{})).
 		Complete(r)
 	if err != nil {
 		return nil, fmt.Errorf("set up the controller of BMC events: %w", err)
 	}
-	return ears, nil
+	return dispatcher, nil
 }
 
 // bmcHandler takes notes of other replicas, and has hosts looked at whose BMC has
 // another report.
-func bmcHandler(ears *Ears) handler.EventHandler {
+func bmcHandler(dispatcher *Dispatcher) handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) {
@@ -112,7 +112,7 @@ func bmcHandler(ears *Ears) handler.EventHandler {
 			}
 			if note := after.Annotations[names.Told]; note != before.Annotations[names.Told] && note != "" {
 				for _, owner := range after.OwnerReferences {
-					ears.take(owner.UID, note)
+					dispatcher.take(owner.UID, note)
 				}
 			}
 			if probedAt(before) != probedAt(after) || before.Status.Report == nil {

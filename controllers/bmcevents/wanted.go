@@ -16,7 +16,7 @@ import (
 func (r *reconciler) wanted(ctx context.Context, h *metal3.BareMetalHost) (*events.Wanted, error) {
 	w := &events.Wanted{Orphan: r.orphan(ctx)}
 	for i, n := range generations(generation(h)) {
-		if key := r.options.Keys.Of(voiceOf(h), n); i == 0 {
+		if key := r.options.Keys.Of(sourceOf(h), n); i == 0 {
 			w.Key = key
 		} else {
 			w.Former = append(w.Former, key)
@@ -44,7 +44,7 @@ func (r *reconciler) orphan(ctx context.Context) func(part string) bool {
 			for i := range hosts.Items {
 				h := &hosts.Items[i]
 				for n := range slices.Values(generations(generation(h))) {
-					owned[r.options.Keys.Of(voiceOf(h), n).Part] = h.UID
+					owned[r.options.Keys.Of(sourceOf(h), n).Part] = h.UID
 				}
 			}
 		}

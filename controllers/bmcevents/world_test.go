@@ -148,28 +148,28 @@ func (w *world) refuse(err error) {
 func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
 
 // start runs the controller, as a program does.
-func (w *world) start() *Ears {
+func (w *world) start() *Dispatcher {
 	w.t.Helper()
 	mgr, err := w.api.Manager(w.scheme, w.told)
 	w.Expect(err).NotTo(HaveOccurred())
-	ears, err := Setup(mgr, Options{
+	dispatcher, err := Setup(mgr, Options{
 		Keys: w.keys, URL: "https://" + w.listener.Addr().String(), Connect: w.clientOf, Parting: w.clientOf, Parted: func(string) {}, Every: w.every, TestTime: 2 * time.Second,
 		Now: w.now,
 	})
 	w.Expect(err).NotTo(HaveOccurred())
-	ears.OnHost(w.wake)
-	ears.OnHealth(func(types.NamespacedName) {
+	dispatcher.OnHost(w.wake)
+	dispatcher.OnHealth(func(types.NamespacedName) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.health++
 	})
 	listener := w.listener
 	w.Expect(mgr.Add(everywhere(func(ctx context.Context) error {
-		return ears.Run(ctx, mgr.GetCache(), func(context.Context) (net.Listener, error) { return listener, nil }, &tls.Config{Certificates: w.pattern.TLS.Certificates, MinVersion: tls.VersionTLS12})
+		return dispatcher.Run(ctx, mgr.GetCache(), func(context.Context) (net.Listener, error) { return listener, nil }, &tls.Config{Certificates: w.pattern.TLS.Certificates, MinVersion: tls.VersionTLS12})
 	}))).To(Succeed())
 	stop, over := kubeapi.Start(w.t, mgr)
 	w.stop = func() { stop(); <-over }
-	return ears
+	return dispatcher
 }
 
 // end ends the controller, so that it can be started again.
@@ -297,11 +297,11 @@ func (w *world) uid() types.UID {
 	return h.UID
 }
 
-// voice is what the deliveries of the host's BMC come under.
-func (w *world) voice() string {
+// source is what the deliveries of the host's BMC come under.
+func (w *world) source() string {
 	h := &metal3.BareMetalHost{}
 	w.Expect(w.kube.Get(w.t.Context(), key, h)).To(Succeed())
-	return voiceOf(h)
+	return sourceOf(h)
 }
 
 func newListener(ctx context.Context, address string) (net.Listener, error) {

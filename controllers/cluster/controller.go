@@ -76,7 +76,7 @@ type reconciler struct {
 	hub     Hub
 	secrets secretcache.Reader
 	// releases may be nil: then image sets name releases by their tags.
-	releases *lookup.Desk
+	releases *lookup.Finder
 	// publicURL is where people reach the hub.
 	publicURL string
 }
@@ -95,7 +95,7 @@ func newReconciler(c client.Client, hub Hub) *reconciler {
 }
 
 // Setup registers the controller with the manager. What finds out releases may be nil. People reach the hub at publicURL.
-func Setup(mgr ctrl.Manager, hub Hub, list *lookup.Desk, publicURL string) error {
+func Setup(mgr ctrl.Manager, hub Hub, list *lookup.Finder, publicURL string) error {
 	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &agentv1.Agent{}, memberIndex, membersIndexed); err != nil {
 		return fmt.Errorf("index agents by the cluster that they are members of: %w", err)
 	}

@@ -209,7 +209,7 @@ func TestEverySettingOfTheSpecReachesTheHub(t *testing.T) {
 		NewWithT(t).Expect(change(o)).To(Succeed())
 		w := newWorldOf(t, plainKubernetes, o.aci, o.cd, o.set, other.DeepCopy(), files.DeepCopy(), roles.DeepCopy(), pull.DeepCopy())
 		asked := &service.ClusterSpec{}
-		w.r.hub, w.r.releases = listening{w.hub, asked}, &lookup.Desk{Reader: asTagged{}, Mode: lookup.Always}
+		w.r.hub, w.r.releases = listening{w.hub, asked}, &lookup.Finder{Reader: asTagged{}, Mode: lookup.Always}
 		return w, asked, condition(w.read(), "SpecSynced")
 	}
 	_, before, synced := play(t, func(objects) error { return nil })

@@ -54,7 +54,7 @@ func TestNoPassWaitsForARegistry(t *testing.T) {
 	w := newWorld(t, deployment(), set, install(func(a *hiveextv1.AgentClusterInstall) {
 		a.Spec.ImageSetRef = &hiveextv1.ClusterImageSetReference{Name: "v4"}
 	}))
-	w.r.releases = &lookup.Desk{Reader: slow{}, Mode: lookup.Needed, Context: t.Context()}
+	w.r.releases = &lookup.Finder{Reader: slow{}, Mode: lookup.Needed, Context: t.Context()}
 	for range 2 {
 		w.Expect(condition(w.pass(), "SpecSynced")).To(And(HaveField("Status", corev1.ConditionFalse), HaveField("Message", ContainSubstring(beingRead))))
 	}
@@ -76,7 +76,7 @@ func TestAReleaseIsReadFromItsRegistry(t *testing.T) {
 	w := newWorld(t, cd, secret, set, install(func(a *hiveextv1.AgentClusterInstall) {
 		a.Spec.ImageSetRef, a.Spec.HoldInstallation = &hiveextv1.ClusterImageSetReference{Name: "v4"}, true
 	}))
-	w.r.releases = &lookup.Desk{Reader: &registry.Reader{Mirrors: mirrors, CA: debian.CA}, Mode: lookup.Needed}
+	w.r.releases = &lookup.Finder{Reader: &registry.Reader{Mirrors: mirrors, CA: debian.CA}, Mode: lookup.Needed}
 
 	aci := w.read()
 	w.Expect(condition(aci, "SpecSynced")).To(And(HaveField("Status", corev1.ConditionFalse), HaveField("Reason", "InputError"), HaveField("Message", And(
@@ -96,7 +96,7 @@ func TestAReleaseIsReadFromItsRegistry(t *testing.T) {
 	}
 	w.Expect(record()).To(And(HaveField("OpenshiftVersion", "4.20.1"), HaveField("OcpReleaseImage", image)))
 
-	w.r.releases = &lookup.Desk{Reader: closed{}, Mode: lookup.Always} // another replica, and the registry is gone
+	w.r.releases = &lookup.Finder{Reader: closed{}, Mode: lookup.Always} // another replica, and the registry is gone
 	w.Expect(condition(w.pass(), "SpecSynced").Status).To(Equal(corev1.ConditionTrue), "what was found out is known")
 	w.Expect(record()).To(HaveField("OpenshiftVersion", "4.20.1"))
 

@@ -41,7 +41,7 @@ type Reconciler struct {
 	// Pause has detached hosts paused.
 	Pause bool
 	// Nodes sees to the Nodes of machines that are to be cleaned; nil leaves them.
-	Nodes *drain.Desk
+	Nodes *drain.Checker
 
 	deleted sync.Map // by the key of the host: the Agent of it that was deleted, of type *agentv1.Agent
 }
@@ -68,7 +68,7 @@ func Setup(mgr ctrl.Manager, hub Hub, o Options) error {
 	}
 	r := &Reconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Hub: hub, Recorder: reconcile.Recorder{Sink: mgr.GetEventRecorder(reportingController)},
-		Pause: o.Pause, Nodes: &drain.Desk{},
+		Pause: o.Pause, Nodes: &drain.Checker{},
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("link").

@@ -131,7 +131,7 @@ func TestADeletedHostLeavesItsCluster(t *testing.T) {
 				objects = append(objects, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "site", Name: "entry"}, Data: map[string][]byte{"kubeconfig": []byte("opens it")}})
 			}
 			w := newWorld(t, objects...)
-			w.r.Nodes = &drain.Desk{Reach: func(kubeconfig []byte) (client.Client, error) {
+			w.r.Nodes = &drain.Checker{Reach: func(kubeconfig []byte) (client.Client, error) {
 				if string(kubeconfig) != "opens it" {
 					return nil, errors.New("another kubeconfig")
 				}

@@ -48,8 +48,8 @@ func (t ReleaseTexts) Reader() (*registry.Reader, error) {
 	return &registry.Reader{Mirrors: mirrors, CA: t.CA}, nil
 }
 
-// ReleaseDesk checks the settings and returns what finds out releases, until ctx ends.
-func ReleaseDesk(ctx context.Context, c v1alpha1.HubReleases, list *releases.File) (*lookup.Desk, error) {
+// ReleaseFinder checks the settings and returns what finds out releases, until ctx ends.
+func ReleaseFinder(ctx context.Context, c v1alpha1.HubReleases, list *releases.File) (*lookup.Finder, error) {
 	mode := cmp.Or(lookup.Mode(c.Lookup), lookup.Needed)
 	if !slices.Contains(lookup.Modes, mode) {
 		return nil, fmt.Errorf("--hub-release-lookup %.40q: want one of %q", c.Lookup, lookup.Modes)
@@ -58,7 +58,7 @@ func ReleaseDesk(ctx context.Context, c v1alpha1.HubReleases, list *releases.Fil
 	if _, err := site.current(); err != nil {
 		return nil, fmt.Errorf("--hub-release-mirrors, --hub-release-ca: %w", err)
 	}
-	return &lookup.Desk{List: list, Mode: mode, Reader: site, Context: ctx}, nil
+	return &lookup.Finder{List: list, Mode: mode, Reader: site, Context: ctx}, nil
 }
 
 // siteReader reads releases as the site's files say now.

@@ -27,11 +27,11 @@ func TestSettingsOfTheReleaseLookup(t *testing.T) {
 		{v1alpha1.HubReleases{Lookup: "needed", MirrorsFile: file("pod", "kind: Pod\n")}, `kind "Pod"`},
 		{v1alpha1.HubReleases{Lookup: "needed", CAFile: filepath.Join(dir, "none")}, "no such file"},
 	} {
-		_, err := ReleaseDesk(t.Context(), tc.lookup, nil)
+		_, err := ReleaseFinder(t.Context(), tc.lookup, nil)
 		g.Expect(err).To(MatchError(ContainSubstring(tc.says)))
 	}
 	good := v1alpha1.HubReleases{Lookup: "needed", MirrorsFile: file("mirrors", "")}
-	_, err := ReleaseDesk(t.Context(), good, nil)
+	_, err := ReleaseFinder(t.Context(), good, nil)
 	g.Expect(err).NotTo(HaveOccurred())
 
 	site := &siteReader{files: ReleaseFiles{Mirrors: good.MirrorsFile}}

@@ -29,7 +29,7 @@ type request struct {
 	// releases and live may be nil.
 	releases *releases.File
 	live     LiveFiles
-	lookup   *lookup.Desk
+	lookup   *lookup.Finder
 	// public is how clients reach the hub; empty for as this one did. key signs URLs.
 	public string
 	key    auth.Key

@@ -48,7 +48,7 @@ type Options struct {
 	// Releases are those that clusters can have; nil means none.
 	Releases *releases.File
 	// Lookup finds out which release an image is; nil means one that reads none and has the list alone.
-	Lookup *lookup.Desk
+	Lookup *lookup.Finder
 	// Registerer gets the request metrics; nil means none.
 	Registerer prometheus.Registerer
 	// Log may be nil.
@@ -66,7 +66,7 @@ type Server struct {
 	document []byte
 	bodies   *protocol.Bodies
 	releases *releases.File
-	lookup   *lookup.Desk
+	lookup   *lookup.Finder
 	public   string
 	live     LiveFiles
 	limits   limits
@@ -86,7 +86,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{hub: o.Hub, auth: o.Auth, log: o.Log, metrics: newMetrics(o.Registerer, o.Hub.Metrics()), mux: http.NewServeMux(), releases: o.Releases, lookup: o.Lookup, public: o.PublicURL, live: o.LiveFiles}
 	if s.lookup == nil {
-		s.lookup = &lookup.Desk{List: o.Releases}
+		s.lookup = &lookup.Finder{List: o.Releases}
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)

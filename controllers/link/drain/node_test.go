@@ -200,22 +200,22 @@ func TestTheDeskLooksOnceAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		opened, answer := 0, make(chan client.Client)
-		desk := &drain.Desk{Reach: func([]byte) (client.Client, error) {
+		checker := &drain.Checker{Reach: func([]byte) (client.Client, error) {
 			opened++
 			return <-answer, nil
 		}}
 		host := types.NamespacedName{Namespace: "site", Name: "node-0"}
-		g.Expect(desk.Heard(host)).To(BeNil())
+		g.Expect(checker.Heard(host)).To(BeNil())
 		for range 3 {
-			desk.Look(t.Context(), host, drain.Job{MachineID: machine})
+			checker.Look(t.Context(), host, drain.Job{MachineID: machine})
 		}
 		synctest.Wait()
-		g.Expect(desk.Heard(host)).To(BeNil())
+		g.Expect(checker.Heard(host)).To(BeNil())
 		answer <- cluster(g, "", node("a", machine))
 		synctest.Wait()
-		g.Expect(desk.Heard(host)).To(Equal(&drain.Progress{Done: true}))
+		g.Expect(checker.Heard(host)).To(Equal(&drain.Progress{Done: true}))
 		g.Expect(opened).To(Equal(1), "it was asked for thrice")
-		desk.Forget(host)
-		g.Expect(desk.Heard(host)).To(BeNil())
+		checker.Forget(host)
+		g.Expect(checker.Heard(host)).To(BeNil())
 	})
 }

@@ -5,7 +5,7 @@
 // image's registry, or the site's mirrors (package registry). Reading is a job beside requests and transactions: the
 // REST API waits for it for a while, a controller comes again when it is told. A failure is kept for a while, so
 // that nobody asks a registry in a loop. What has been found out is stored with the cluster, by the image's digest,
-// and not asked for again. The main type is [Desk].
+// and not asked for again. The main type is [Finder].
 package lookup
 
 import (
@@ -53,7 +53,7 @@ const (
 	most = 256
 )
 
-// ErrReading tells that the image is being read: [Desk.Finished] tells when that has ended.
+// ErrReading tells that the image is being read: [Finder.Finished] tells when that has ended.
 var ErrReading = errors.New("the release image is being read from its registry")
 
 // ErrList tells that the hub's own list of releases cannot be read.
@@ -101,9 +101,9 @@ type Reader interface {
 	Release(ctx context.Context, image, pullSecret string) (registry.Release, error)
 }
 
-// Desk is where releases are asked for. A nil one has no list, and reads nothing. Its methods may be used by many
+// Finder is where releases are asked for. A nil one has no list, and reads nothing. Its methods may be used by many
 // goroutines.
-type Desk struct {
+type Finder struct {
 	// List is the hub's list of releases; it may be nil.
 	List *releases.File
 	// Reader reads images; nil for none.
@@ -134,7 +134,7 @@ type answer struct {
 
 // Of finds out which release the image is. version is what the user says of it, or empty. It waits for the
 // registry as long as ctx lets it.
-func (d *Desk) Of(ctx context.Context, image, version, pullSecret string) (Found, error) {
+func (d *Finder) Of(ctx context.Context, image, version, pullSecret string) (Found, error) {
 	found, done, err := d.known(image, version)
 	if done || err != nil {
 		return found, err
@@ -150,7 +150,7 @@ func (d *Desk) Of(ctx context.Context, image, version, pullSecret string) (Found
 
 // Ask does what Of does without waiting: it answers [ErrReading] while the image is being read for the first time,
 // and later what came of the last attempt.
-func (d *Desk) Ask(image, version, pullSecret string) (Found, error) {
+func (d *Finder) Ask(image, version, pullSecret string) (Found, error) {
 	found, done, err := d.known(image, version)
 	if done || err != nil {
 		return found, err
@@ -168,7 +168,7 @@ func (d *Desk) Ask(image, version, pullSecret string) (Found, error) {
 }
 
 // Listed is the version of an image that the hub's list has; empty for any other.
-func (d *Desk) Listed(image string) (string, error) {
+func (d *Finder) Listed(image string) (string, error) {
 	if d == nil {
 		return "", nil
 	}
@@ -185,7 +185,7 @@ func (d *Desk) Listed(image string) (string, error) {
 }
 
 // Finished has a value after an image was read: all that wait may ask again. It is for one listener.
-func (d *Desk) Finished() <-chan struct{} {
+func (d *Finder) Finished() <-chan struct{} {
 	if d == nil {
 		return nil
 	}
@@ -196,7 +196,7 @@ func (d *Desk) Finished() <-chan struct{} {
 }
 
 // known is what can be said without asking a registry; done tells that it is enough.
-func (d *Desk) known(image, version string) (found Found, done bool, err error) {
+func (d *Finder) known(image, version string) (found Found, done bool, err error) {
 	switch listed, err := d.Listed(image); {
 	case err != nil:
 		return Found{}, true, err
@@ -221,7 +221,7 @@ func agrees(image, said, is string) error {
 }
 
 // start makes what the zero value lacks; the lock is held.
-func (d *Desk) start() {
+func (d *Finder) start() {
 	if d.kept == nil {
 		d.kept, d.slots, d.finished = map[string]*answer{}, make(chan struct{}, atOnce), make(chan struct{}, 1)
 	}
@@ -229,7 +229,7 @@ func (d *Desk) start() {
 
 // ask returns what is known of the image, or begins to read it. The pull secret is part of the question: another
 // one may open what was closed.
-func (d *Desk) ask(image, pullSecret string) *answer {
+func (d *Finder) ask(image, pullSecret string) *answer {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.start()
@@ -258,7 +258,7 @@ func (a *answer) reading() bool {
 }
 
 // trim drops answers that are too old, and the one that ends first where there are too many; the lock is held.
-func (d *Desk) trim() {
+func (d *Finder) trim() {
 	var first string
 	for key, a := range d.kept {
 		switch {
@@ -275,7 +275,7 @@ func (d *Desk) trim() {
 }
 
 // read reads the image and tells all that wait.
-func (d *Desk) read(a *answer, image, pullSecret string) {
+func (d *Finder) read(a *answer, image, pullSecret string) {
 	ctx := d.Context
 	if ctx == nil {
 		ctx = context.Background()
@@ -297,7 +297,7 @@ func (d *Desk) read(a *answer, image, pullSecret string) {
 }
 
 // found is what an answer says of the image.
-func (d *Desk) found(image, version string, a *answer) (Found, error) {
+func (d *Finder) found(image, version string, a *answer) (Found, error) {
 	if a.err != nil {
 		d.mu.Lock()
 		defer d.mu.Unlock()

@@ -67,8 +67,8 @@ func TestWhoKnowsTheVersion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			reader := &played{}
-			desk := &lookup.Desk{List: &releases.File{Path: listed}, Reader: reader, Mode: tc.mode}
-			found, err := desk.Of(t.Context(), tc.image, tc.version, "")
+			finder := &lookup.Finder{List: &releases.File{Path: listed}, Reader: reader, Mode: tc.mode}
+			found, err := finder.Of(t.Context(), tc.image, tc.version, "")
 			if tc.says != "" {
 				g.Expect(err).To(MatchError(ContainSubstring(tc.says)))
 			} else {
@@ -87,12 +87,12 @@ func TestWhoKnowsTheVersion(t *testing.T) {
 
 func TestAHubWithoutAListOrReader(t *testing.T) {
 	g := NewWithT(t)
-	var none *lookup.Desk
+	var none *lookup.Finder
 	found, err := none.Ask("registry.example/release:4.18.2", "", "")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(found.Version).To(Equal("4.18.2"))
 	g.Expect(none.Finished()).To(BeNil())
-	_, err = (&lookup.Desk{List: &releases.File{Path: "/nowhere"}}).Ask(byDigest, "", "")
+	_, err = (&lookup.Finder{List: &releases.File{Path: "/nowhere"}}).Ask(byDigest, "", "")
 	g.Expect(err).To(MatchError(lookup.ErrList))
 }
 
@@ -102,16 +102,16 @@ func TestNobodyWaitsInLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		reader := &played{blocked: make(chan struct{})}
-		desk := &lookup.Desk{Reader: reader, Mode: lookup.Needed}
-		_, err := desk.Ask(byDigest, "", "")
+		finder := &lookup.Finder{Reader: reader, Mode: lookup.Needed}
+		_, err := finder.Ask(byDigest, "", "")
 		g.Expect(err).To(MatchError(lookup.ErrReading))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		_, err = desk.Of(ctx, byDigest, "", "")
+		_, err = finder.Of(ctx, byDigest, "", "")
 		g.Expect(err).To(MatchError(lookup.ErrReading))
 		close(reader.blocked)
-		<-desk.Finished()
-		found, err := desk.Ask(byDigest, "", "")
+		<-finder.Finished()
+		found, err := finder.Ask(byDigest, "", "")
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(found.Version).To(Equal("4.20.1"))
 		g.Expect(reader.asked.Load()).To(BeEquivalentTo(1), "one reading for all that ask")
@@ -124,20 +124,20 @@ func TestARegistryIsNotAskedInALoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		reader := &played{err: errors.New("registry.example: 401 Unauthorized")}
-		desk := &lookup.Desk{Reader: reader, Mode: lookup.Needed}
+		finder := &lookup.Finder{Reader: reader, Mode: lookup.Needed}
 		for range 3600 {
-			_, err := desk.Ask(byDigest, "", "")
+			_, err := finder.Ask(byDigest, "", "")
 			g.Expect(err).To(Or(MatchError(lookup.ErrReading), MatchError("registry.example: 401 Unauthorized")))
 			<-time.After(time.Second)
 		}
 		g.Expect(reader.asked.Load()).To(And(BeNumerically(">", 5), BeNumerically("<", 13)), "in one hour")
-		failed, is := errors.AsType[*lookup.Failed](func() error { _, err := desk.Ask(byDigest, "", ""); return err }())
+		failed, is := errors.AsType[*lookup.Failed](func() error { _, err := finder.Ask(byDigest, "", ""); return err }())
 		g.Expect(is).To(BeTrue())
 		g.Expect(failed.After).To(And(BeNumerically(">", 0), BeNumerically("<=", 10*time.Minute)))
 
 		before := reader.asked.Load()
 		reader.err = nil
-		found, err := desk.Of(t.Context(), byDigest, "", "another secret")
+		found, err := finder.Of(t.Context(), byDigest, "", "another secret")
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(found.Version).To(Equal("4.20.1"))
 		g.Expect(reader.asked.Load()).To(Equal(before + 1))
@@ -149,9 +149,9 @@ func TestManyImagesDoNotFillTheMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		reader := &played{blocked: make(chan struct{})}
-		desk := &lookup.Desk{Reader: reader, Mode: lookup.Needed, Context: t.Context()}
+		finder := &lookup.Finder{Reader: reader, Mode: lookup.Needed, Context: t.Context()}
 		for i := range 10 {
-			_, err := desk.Ask(byDigest+string(rune('0'+i)), "", "")
+			_, err := finder.Ask(byDigest+string(rune('0'+i)), "", "")
 			g.Expect(err).To(MatchError(lookup.ErrReading))
 		}
 		synctest.Wait()

@@ -29,9 +29,9 @@ const (
 	alertPause = 30 * time.Second
 )
 
-// Ears take what BMCs tell, and wake who waits for it. Its methods may be called by many
+// Dispatcher takes what BMCs tell, and wakes who waits for it. Its methods may be called by many
 // at once; none blocks.
-type Ears struct {
+type Dispatcher struct {
 	receiver *events.Receiver
 	recorder reconcile.Recorder
 	counts   *counts
@@ -47,14 +47,14 @@ type Ears struct {
 	onHealth []func(key types.NamespacedName)
 }
 
-var _ events.Sink = (*Ears)(nil)
+var _ events.Sink = (*Dispatcher)(nil)
 
 // host is a host whose BMC is listened to.
 type host struct {
 	key types.NamespacedName
 	uid types.UID
-	// voice is what deliveries of its BMC come under.
-	voice    string
+	// source is what deliveries of its BMC come under.
+	source    string
 	newest   int // generation of the key
 	machine  machine
 	underWay bool
@@ -66,45 +66,45 @@ type host struct {
 }
 
 // OnHost implements schedule.Events of the host controller.
-func (e *Ears) OnHost(tell func(key types.NamespacedName, power bool)) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.onHost = append(e.onHost, tell)
+func (d *Dispatcher) OnHost(tell func(key types.NamespacedName, power bool)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.onHost = append(d.onHost, tell)
 }
 
 // OnHealth has somebody told of hosts whose parts are to be read anew.
-func (e *Ears) OnHealth(tell func(key types.NamespacedName)) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.onHealth = append(e.onHealth, tell)
+func (d *Dispatcher) OnHealth(tell func(key types.NamespacedName)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.onHealth = append(d.onHealth, tell)
 }
 
 // Wake implements events.Sink.
-func (e *Ears) Wake(w events.Wake) {
-	h, known := e.hostOf(w.Host)
-	if !known || e.elsewhere(h.machine, w.System) {
+func (d *Dispatcher) Wake(w events.Wake) {
+	h, known := d.hostOf(w.Host)
+	if !known || d.elsewhere(h.machine, w.System) {
 		return
 	}
-	e.counts.wakes.WithLabelValues(string(w.Kind)).Inc()
-	if !e.leads() {
-		e.notes.leave(h.key, w.Kind)
+	d.counts.wakes.WithLabelValues(string(w.Kind)).Inc()
+	if !d.leads() {
+		d.notes.leave(h.key, w.Kind)
 		return
 	}
-	e.wake(h.key, h.underWay, w.Kind)
+	d.wake(h.key, h.underWay, w.Kind)
 }
 
 // wake tells those who do the reads that an event causes. A host at rest waits for
 // nothing but its power.
-func (e *Ears) wake(key types.NamespacedName, underWay bool, kind meaning.Kind) {
+func (d *Dispatcher) wake(key types.NamespacedName, underWay bool, kind meaning.Kind) {
 	node, health := false, false
 	for _, read := range meaning.Reads[kind] {
 		node = node || read == meaning.ReadNode
 		health = health || read == meaning.ReadHealth || read == meaning.ReadLog
 	}
 	power := kind == meaning.Power
-	e.mu.Lock()
-	onHost, onHealth := e.onHost, e.onHealth
-	e.mu.Unlock()
+	d.mu.Lock()
+	onHost, onHealth := d.onHost, d.onHealth
+	d.mu.Unlock()
 	if node && (power || underWay) {
 		for _, tell := range onHost {
 			tell(key, power)
@@ -118,20 +118,20 @@ func (e *Ears) wake(key types.NamespacedName, underWay bool, kind meaning.Kind) 
 }
 
 // Alert implements events.Sink: a person may see it with the host.
-func (e *Ears) Alert(a events.Alert) {
-	h, known := e.hostOf(a.Host)
+func (d *Dispatcher) Alert(a events.Alert) {
+	h, known := d.hostOf(a.Host)
 	if !known {
 		return
 	}
-	if e.elsewhere(h.machine, a.System) {
-		e.counts.alerts.WithLabelValues("elsewhere").Inc()
+	if d.elsewhere(h.machine, a.System) {
+		d.counts.alerts.WithLabelValues("elsewhere").Inc()
 		return
 	}
-	if !h.alerts.AllowN(e.now(), 1) {
-		e.counts.alerts.WithLabelValues("held").Inc()
+	if !h.alerts.AllowN(d.now(), 1) {
+		d.counts.alerts.WithLabelValues("held").Inc()
 		return
 	}
-	e.counts.alerts.WithLabelValues("told").Inc()
+	d.counts.alerts.WithLabelValues("told").Inc()
 	reason := EventAlertWell
 	switch a.Severity {
 	case meaning.Warning:
@@ -141,24 +141,24 @@ func (e *Ears) Alert(a events.Alert) {
 	default:
 	}
 	about := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: h.key.Namespace, Name: h.key.Name, UID: h.uid}}
-	e.recorder.Record(about, nil, reconcile.Event{Warning: a.Severity != meaning.OK, Reason: reason, Message: a.Message})
+	d.recorder.Record(about, nil, reconcile.Event{Warning: a.Severity != meaning.OK, Reason: reason, Message: a.Message})
 }
 
 // heard notes that a delivery of a host has arrived. Other replicas tell the leader,
 // which may wait for a test event.
-func (e *Ears) heard(voice string, at time.Time) {
-	e.mu.Lock()
-	h := e.of(voice)
+func (d *Dispatcher) heard(source string, at time.Time) {
+	d.mu.Lock()
+	h := d.of(source)
 	if h != nil {
 		h.arrived(at)
 	}
-	e.mu.Unlock()
-	if h != nil && !e.leads() {
-		e.notes.leave(h.key, meaning.Other)
+	d.mu.Unlock()
+	if h != nil && !d.leads() {
+		d.notes.leave(h.key, meaning.Other)
 	}
 }
 
-// arrived tells those who wait; the lock of the ears is held.
+// arrived tells those who wait; the lock of the dispatcher is held.
 func (h *host) arrived(at time.Time) {
 	h.heard = at
 	for _, waiter := range h.waiting {
@@ -168,11 +168,11 @@ func (h *host) arrived(at time.Time) {
 }
 
 // await reports the next delivery of a host, once.
-func (e *Ears) await(uid types.UID) <-chan time.Time {
+func (d *Dispatcher) await(uid types.UID) <-chan time.Time {
 	waiter := make(chan time.Time, 1)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if h := e.hosts[uid]; h != nil {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if h := d.hosts[uid]; h != nil {
 		h.waiting = append(h.waiting[:min(len(h.waiting), mostWaiting-1)], waiter)
 	}
 	return waiter
@@ -183,46 +183,46 @@ func (e *Ears) await(uid types.UID) <-chan time.Time {
 const mostWaiting = 8
 
 // lastHeard is when a host's BMC was last heard of; zero for never.
-func (e *Ears) lastHeard(uid types.UID) time.Time {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if h := e.hosts[uid]; h != nil {
+func (d *Dispatcher) lastHeard(uid types.UID) time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if h := d.hosts[uid]; h != nil {
 		return h.heard
 	}
 	return time.Time{}
 }
 
 // take reads the note of another replica: what was told there.
-func (e *Ears) take(uid types.UID, note string) {
-	e.mu.Lock()
-	h := e.hosts[uid]
+func (d *Dispatcher) take(uid types.UID, note string) {
+	d.mu.Lock()
+	h := d.hosts[uid]
 	if h == nil {
-		e.mu.Unlock()
+		d.mu.Unlock()
 		return
 	}
-	h.arrived(e.now())
+	h.arrived(d.now())
 	key, busy := h.key, h.underWay
-	e.mu.Unlock()
+	d.mu.Unlock()
 	kinds, _, _ := strings.Cut(note, " ")
 	for kind := range strings.SplitSeq(kinds, ",") {
-		e.wake(key, busy, meaning.Kind(kind))
+		d.wake(key, busy, meaning.Kind(kind))
 	}
 }
 
-// of is the host that a voice belongs to; nil for nobody's. The lock of the ears is held.
-func (e *Ears) of(voice string) *host {
-	uid, _, _ := strings.Cut(voice, " ")
-	if h := e.hosts[types.UID(uid)]; h != nil && h.voice == voice {
+// of is the host that a source belongs to; nil for nobody's. The lock of the dispatcher is held.
+func (d *Dispatcher) of(source string) *host {
+	uid, _, _ := strings.Cut(source, " ")
+	if h := d.hosts[types.UID(uid)]; h != nil && h.source == source {
 		return h
 	}
 	return nil
 }
 
 // hostOf is a copy of what is known of a host.
-func (e *Ears) hostOf(voice string) (host, bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if h := e.of(voice); h != nil {
+func (d *Dispatcher) hostOf(source string) (host, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if h := d.of(source); h != nil {
 		return *h, true
 	}
 	return host{}, false

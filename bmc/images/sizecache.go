@@ -21,19 +21,19 @@ const (
 	askers = 32
 )
 
-// Book holds the sizes of images, so that a fleet with one image asks its server once.
+// SizeCache holds the sizes of images, so that a fleet with one image asks its server once.
 // Its methods may be called by many at once.
-type Book struct {
+type SizeCache struct {
 	client *http.Client
 	now    func() time.Time
 
 	mu    sync.Mutex
-	turns turns            // addresses of open pages
-	pages map[string]*page // by address
+	turns turns            // addresses of open entries
+	entries map[string]*entry // by address
 }
 
-// page is what is known of an image.
-type page struct {
+// entry is what is known of an image.
+type entry struct {
 	// size is in bytes; 0 is not known.
 	size int64
 	// open says that it is being asked for.
@@ -44,12 +44,12 @@ type page struct {
 	waiting map[string]func()
 }
 
-// NewBook makes an empty book. Nothing is asked before [Book.Start].
-func NewBook(c *http.Client, now func() time.Time) *Book {
-	return &Book{client: c, now: now, turns: newTurns(mostKept), pages: map[string]*page{}}
+// NewSizeCache makes an empty cache. Nothing is asked before [SizeCache.Start].
+func NewSizeCache(c *http.Client, now func() time.Time) *SizeCache {
+	return &SizeCache{client: c, now: now, turns: newTurns(mostKept), entries: map[string]*entry{}}
 }
 
-// Known is what a book knows of some images.
+// Known is what a cache knows of some images.
 type Known struct {
 	// Sizes are those that are known, in bytes by address.
 	Sizes map[string]int64
@@ -63,12 +63,12 @@ type Known struct {
 // does not wait: while there is something open, told is called as soon as one of these
 // images is known, or is known not to be; once for each who. After [Turn] nothing that
 // is open now is open any more, told or not.
-func (b *Book) Look(addresses []string, who string, told func()) Known {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	known, now := Known{Sizes: map[string]int64{}, Missing: len(addresses) > mostOfOne}, b.now()
+func (c *SizeCache) Look(addresses []string, who string, told func()) Known {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known, now := Known{Sizes: map[string]int64{}, Missing: len(addresses) > mostOfOne}, c.now()
 	for _, address := range addresses[:min(len(addresses), mostOfOne)] {
-		switch p := b.page(address, now); {
+		switch p := c.entry(address, now); {
 		case p != nil && p.open && now.Before(p.until):
 			known.Open = true
 			p.waiting[who] = told
@@ -81,37 +81,37 @@ func (b *Book) Look(addresses []string, who string, told func()) Known {
 	return known
 }
 
-// page is that of an image; a new one where there is none or it is old. Nil is for an
+// entry is that of an image; a new one where there is none or it is old. Nil is for an
 // image that nobody can be asked for, or not now.
-func (b *Book) page(address string, now time.Time) *page {
-	p := b.pages[address]
+func (c *SizeCache) entry(address string, now time.Time) *entry {
+	p := c.entries[address]
 	if p != nil && (p.open || now.Before(p.until)) {
 		return p
 	}
 	server := serverOf(address)
-	if server == "" || !b.room(address, now) {
+	if server == "" || !c.room(address, now) {
 		return nil
 	}
-	b.turns.add(server, address)
-	b.pages[address] = &page{open: true, until: now.Add(Turn), waiting: map[string]func(){}}
-	return b.pages[address]
+	c.turns.add(server, address)
+	c.entries[address] = &entry{open: true, until: now.Add(Turn), waiting: map[string]func(){}}
+	return c.entries[address]
 }
 
-// room reports whether there is a page left for the address, and makes room.
-func (b *Book) room(address string, now time.Time) bool {
-	if b.pages[address] != nil || len(b.pages) < mostKept {
+// room reports whether there is a entry left for the address, and makes room.
+func (c *SizeCache) room(address string, now time.Time) bool {
+	if c.entries[address] != nil || len(c.entries) < mostKept {
 		return true
 	}
-	for other, p := range b.pages {
+	for other, p := range c.entries {
 		if !p.open && !now.Before(p.until) {
-			delete(b.pages, other)
+			delete(c.entries, other)
 		}
 	}
-	return len(b.pages) < mostKept
+	return len(c.entries) < mostKept
 }
 
 // Start asks for the sizes of images until ctx ends.
-func (b *Book) Start(ctx context.Context) error {
+func (c *SizeCache) Start(ctx context.Context) error {
 	var asking sync.WaitGroup
 	for range askers {
 		asking.Go(func() {
@@ -119,8 +119,8 @@ func (b *Book) Start(ctx context.Context) error {
 				select {
 				case <-ctx.Done():
 					return
-				case server := <-b.turns.ready:
-					b.ask(ctx, server)
+				case server := <-c.turns.ready:
+					c.ask(ctx, server)
 				}
 			}
 		})
@@ -129,36 +129,36 @@ func (b *Book) Start(ctx context.Context) error {
 	return nil
 }
 
-// ask closes the page of a server's next image. One whose turn came too late is not asked
+// ask closes the entry of a server's next image. One whose turn came too late is not asked
 // for any more.
-func (b *Book) ask(ctx context.Context, server string) {
-	address, inTime := b.take(server)
+func (c *SizeCache) ask(ctx context.Context, server string) {
+	address, inTime := c.take(server)
 	size := int64(0)
 	if inTime {
-		size = sizeOf(ctx, b.client, address)
+		size = sizeOf(ctx, c.client, address)
 	}
-	for _, told := range b.close(server, address, size) {
+	for _, told := range c.close(server, address, size) {
 		told()
 	}
 }
 
-func (b *Book) take(server string) (address string, inTime bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	address = b.turns.take(server)
-	return address, b.now().Before(b.pages[address].until)
+func (c *SizeCache) take(server string) (address string, inTime bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	address = c.turns.take(server)
+	return address, c.now().Before(c.entries[address].until)
 }
 
 // close writes what was learned, and returns whom to tell.
-func (b *Book) close(server, address string, size int64) map[string]func() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.turns.done(server)
-	p := b.pages[address]
+func (c *SizeCache) close(server, address string, size int64) map[string]func() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.turns.done(server)
+	p := c.entries[address]
 	waiting, keep := p.waiting, Again
 	if size > 0 {
 		keep = Keep
 	}
-	*p = page{size: size, until: b.now().Add(keep)}
+	*p = entry{size: size, until: c.now().Add(keep)}
 	return waiting
 }

@@ -16,13 +16,13 @@ import (
 )
 
 // newEars are those of one host, at rest or not, on the leader.
-func newEars(t *testing.T, busy bool, told *kevents.FakeRecorder) *Ears {
+func newEars(t *testing.T, busy bool, told *kevents.FakeRecorder) *Dispatcher {
 	t.Helper()
 	c, err := newCounts(nil, nil)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	return &Ears{
+	return &Dispatcher{
 		recorder: reconcile.Recorder{Sink: told}, counts: c, now: func() time.Time { return noon }, leads: func() bool { return true }, machines: map[machine]int{},
-		hosts: map[types.UID]*host{"u": {key: key, uid: "u", voice: "u", underWay: busy, alerts: rate.NewLimiter(rate.Every(alertPause), alertBurst)}},
+		hosts: map[types.UID]*host{"u": {key: key, uid: "u", source: "u", underWay: busy, alerts: rate.NewLimiter(rate.Every(alertPause), alertBurst)}},
 	}
 }
 
@@ -47,15 +47,15 @@ func TestWhoIsWoken(t *testing.T) {
 		{meaning.Other, true, false, false},
 	} {
 		g := NewWithT(t)
-		ears, host, health := newEars(t, c.busy, nil), 0, 0
-		ears.OnHost(func(k types.NamespacedName, power bool) {
+		dispatcher, host, health := newEars(t, c.busy, nil), 0, 0
+		dispatcher.OnHost(func(k types.NamespacedName, power bool) {
 			g.Expect(k).To(Equal(key))
 			g.Expect(power).To(Equal(c.kind == meaning.Power))
 			host++
 		})
-		ears.OnHealth(func(types.NamespacedName) { health++ })
-		ears.Wake(events.Wake{Host: "u", Kind: c.kind})
-		ears.Wake(events.Wake{Host: "nobody", Kind: c.kind})
+		dispatcher.OnHealth(func(types.NamespacedName) { health++ })
+		dispatcher.Wake(events.Wake{Host: "u", Kind: c.kind})
+		dispatcher.Wake(events.Wake{Host: "nobody", Kind: c.kind})
 		g.Expect([]bool{host == 1, health == 1}).To(Equal([]bool{c.host, c.health}), "%s, busy %t", c.kind, c.busy)
 	}
 }
@@ -84,31 +84,31 @@ func TestWhoseMachineItIs(t *testing.T) {
 	} {
 		g := NewWithT(t)
 		told := kevents.NewFakeRecorder(10)
-		ears, woken := newEars(t, true, told), 0
-		ears.OnHost(func(types.NamespacedName, bool) { woken++ })
+		dispatcher, woken := newEars(t, true, told), 0
+		dispatcher.OnHost(func(types.NamespacedName, bool) { woken++ })
 		keys, err := events.NewKeys(secretOf("k"))
 		g.Expect(err).NotTo(HaveOccurred())
-		ears.receiver = events.NewReceiver(events.Options{Keys: keys, Sink: ears})
+		dispatcher.receiver = events.NewReceiver(events.Options{Keys: keys, Sink: dispatcher})
 		own, neighbour := &metal3.BareMetalHost{}, &metal3.BareMetalHost{}
 		own.UID, own.Spec.BMC.Address = "own", c.address
 		neighbour.UID, neighbour.Spec.BMC.Address = "neighbour", "redfish://192.0.2.1/redfish/v1/Systems/2"
-		ears.put(own)
-		ears.put(neighbour)
+		dispatcher.put(own)
+		dispatcher.put(neighbour)
 		tell := func() {
 			system := meaning.SystemOf(c.origin)
-			ears.Wake(events.Wake{Host: voiceOf(own), Kind: meaning.Task, System: system})
-			ears.Alert(events.Alert{Host: voiceOf(own), Severity: meaning.Critical, System: system})
+			dispatcher.Wake(events.Wake{Host: sourceOf(own), Kind: meaning.Task, System: system})
+			dispatcher.Alert(events.Alert{Host: sourceOf(own), Severity: meaning.Critical, System: system})
 		}
 		tell()
 		g.Expect([]bool{woken == 1, len(told.Events) == 1}).To(HaveEach(c.want), "%s of %s", c.origin, c.address)
 		neighbour.Spec.BMC.Address = "redfish://192.0.2.1/redfish/v1/Systems/3"
-		ears.put(neighbour)
+		dispatcher.put(neighbour)
 		woken = 0
 		tell()
 		g.Expect(woken).To(Equal(1), "it is nobody's any more")
-		ears.drop(neighbour)
-		ears.drop(own)
-		g.Expect(ears.machines).To(BeEmpty())
+		dispatcher.drop(neighbour)
+		dispatcher.drop(own)
+		g.Expect(dispatcher.machines).To(BeEmpty())
 	}
 }
 
@@ -116,9 +116,9 @@ func TestWhoseMachineItIs(t *testing.T) {
 func TestAMadBMC(t *testing.T) {
 	g := NewWithT(t)
 	told := kevents.NewFakeRecorder(2000)
-	ears := newEars(t, false, told)
+	dispatcher := newEars(t, false, told)
 	for range 1000 {
-		ears.Alert(events.Alert{Host: "u", Severity: meaning.Warning, Message: "hot"})
+		dispatcher.Alert(events.Alert{Host: "u", Severity: meaning.Warning, Message: "hot"})
 	}
 	g.Expect(told.Events).To(HaveLen(alertBurst))
 	g.Expect(<-told.Events).To(ContainSubstring("Warning " + EventAlertWarning))
@@ -128,33 +128,33 @@ func TestAMadBMC(t *testing.T) {
 // five seconds, and each delivery is followed by one as long as a test event is waited for.
 func TestNotes(t *testing.T) {
 	g := NewWithT(t)
-	ears := newEars(t, false, nil)
+	dispatcher := newEars(t, false, nil)
 	now := noon
-	ears.leads, ears.notes = func() bool { return false }, newNotes(nil, func() time.Time { return now })
+	dispatcher.leads, dispatcher.notes = func() bool { return false }, newNotes(nil, func() time.Time { return now })
 	for i := range 1000 {
-		ears.heard("u", noon.Add(time.Duration(i)*time.Millisecond))
+		dispatcher.heard("u", noon.Add(time.Duration(i)*time.Millisecond))
 	}
-	g.Expect(ears.notes.pending).To(Equal(map[types.NamespacedName][]meaning.Kind{key: {meaning.Other}}))
+	g.Expect(dispatcher.notes.pending).To(Equal(map[types.NamespacedName][]meaning.Kind{key: {meaning.Other}}))
 	for range 1000 {
-		ears.Wake(events.Wake{Host: "u", Kind: meaning.Power})
+		dispatcher.Wake(events.Wake{Host: "u", Kind: meaning.Power})
 	}
-	g.Expect(ears.notes.pending).To(Equal(map[types.NamespacedName][]meaning.Kind{key: {meaning.Other, meaning.Power}}))
+	g.Expect(dispatcher.notes.pending).To(Equal(map[types.NamespacedName][]meaning.Kind{key: {meaning.Other, meaning.Power}}))
 	due := func(after time.Duration, want ...meaning.Kind) {
 		t.Helper()
 		now = now.Add(after)
-		got, more := ears.notes.due()
+		got, more := dispatcher.notes.due()
 		g.Expect(got[key]).To(Equal(want))
-		g.Expect(more).To(Equal(len(ears.notes.pending) > 0))
+		g.Expect(more).To(Equal(len(dispatcher.notes.pending) > 0))
 	}
 	due(0, meaning.Other, meaning.Power)
-	ears.Wake(events.Wake{Host: "u", Kind: meaning.Power})
+	dispatcher.Wake(events.Wake{Host: "u", Kind: meaning.Power})
 	due(notePause - 1)
 	due(1, meaning.Power)
-	ears.heard("u", now)
+	dispatcher.heard("u", now)
 	due(arrivalPause - 1)
 	due(1, meaning.Other)
 	g.Expect(arrivalPause + noteGap).To(BeNumerically("<", testTime))
 	due(arrivalPause)
-	g.Expect(ears.notes.written).To(BeEmpty())
+	g.Expect(dispatcher.notes.written).To(BeEmpty())
 	g.Expect(noteOf([]meaning.Kind{meaning.Other, meaning.Power}, noon)).To(Equal("Other,Power 2026-01-02T12:00:00Z"))
 }

@@ -37,9 +37,9 @@ func (s *web) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, ContentLength: s.size, Body: http.NoBody, Request: r}, nil
 }
 
-// open makes a book that asks the server until the test ends.
-func open(t *testing.T, s http.RoundTripper) *images.Book {
-	b := images.NewBook(&http.Client{Transport: s}, time.Now)
+// open makes a cache that asks the server until the test ends.
+func open(t *testing.T, s http.RoundTripper) *images.SizeCache {
+	b := images.NewSizeCache(&http.Client{Transport: s}, time.Now)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- b.Start(ctx) }()
@@ -107,14 +107,14 @@ func TestAServerThatIsAway(t *testing.T) {
 }
 
 // TestNobodyWaitsForever: neither for servers that are silent, nor for a turn behind
-// them, nor for a book that asks nobody.
+// them, nor for a cache that asks nobody.
 func TestNobodyWaitsForever(t *testing.T) {
 	for name, asks := range map[string]bool{"silent servers": true, "nobody asks": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
 				server := &web{after: time.Hour}
-				b := images.NewBook(&http.Client{Transport: server}, time.Now)
+				b := images.NewSizeCache(&http.Client{Transport: server}, time.Now)
 				if asks {
 					b = open(t, server)
 				}
@@ -188,13 +188,13 @@ func TestABookHasSoManyPages(t *testing.T) {
 		}
 		g.Expect(b.Look(page(4999), "host", func() {})).To(Equal(images.Known{Sizes: map[string]int64{}, Missing: true}))
 		<-time.After(images.Keep)
-		g.Expect(b.Look(page(4999), "host", func() {}).Open).To(BeTrue(), "old pages make room")
+		g.Expect(b.Look(page(4999), "host", func() {}).Open).To(BeTrue(), "old entries make room")
 	})
 }
 
 // TestWhatNoWebServerHas: nobody waits for it.
 func TestWhatNoWebServerHas(t *testing.T) {
-	b := images.NewBook(nil, time.Now)
+	b := images.NewSizeCache(nil, time.Now)
 	NewWithT(t).Expect(b.Look([]string{"file:///etc/passwd", "ftp://192.0.2.9/a", "%zz", "http://"}, "host", nil)).
 		To(Equal(images.Known{Sizes: map[string]int64{}, Missing: true}))
 }

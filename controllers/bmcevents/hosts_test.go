@@ -25,7 +25,7 @@ func TestWhoIsHeard(t *testing.T) {
 	e.receiver = events.NewReceiver(events.Options{Keys: keys, Sink: e, Heard: e.heard, Now: e.now})
 	e.hosts, e.machines = map[types.UID]*host{}, map[machine]int{}
 	heard := func(h *metal3.BareMetalHost) bool {
-		k := keys.Of(voiceOf(h), generation(h))
+		k := keys.Of(sourceOf(h), generation(h))
 		answer := httptest.NewRecorder()
 		e.receiver.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, events.Prefix+k.Part, strings.NewReader(fmt.Sprintf(`{"Context":%q}`, k.Context))))
 		return answer.Code == http.StatusNoContent

@@ -15,8 +15,8 @@ const oneLook = 2 * time.Minute
 
 var errTooLong = errors.New("the cluster answers too slowly")
 
-// Desk asks clusters, beside whoever wants to know. The zero value is ready.
-type Desk struct {
+// Checker asks clusters, beside whoever wants to know. The zero value is ready.
+type Checker struct {
 	// Reach opens a cluster; nil for [Open].
 	Reach func(kubeconfig []byte) (client.Client, error)
 
@@ -31,7 +31,7 @@ type look struct {
 }
 
 // Heard is what the last look at the machine's cluster came to; nil for none.
-func (d *Desk) Heard(host types.NamespacedName) *Progress {
+func (d *Checker) Heard(host types.NamespacedName) *Progress {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if l := d.looks[host]; l != nil {
@@ -41,7 +41,7 @@ func (d *Desk) Heard(host types.NamespacedName) *Progress {
 }
 
 // Tell notes what is known without a look.
-func (d *Desk) Tell(host types.NamespacedName, found Progress) {
+func (d *Checker) Tell(host types.NamespacedName, found Progress) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.looks == nil {
@@ -51,14 +51,14 @@ func (d *Desk) Tell(host types.NamespacedName, found Progress) {
 }
 
 // Forget drops what was heard.
-func (d *Desk) Forget(host types.NamespacedName) {
+func (d *Checker) Forget(host types.NamespacedName) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.looks, host)
 }
 
 // Look begins a look, unless one is under way.
-func (d *Desk) Look(ctx context.Context, host types.NamespacedName, job Job) {
+func (d *Checker) Look(ctx context.Context, host types.NamespacedName, job Job) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.looks == nil {
@@ -81,7 +81,7 @@ func (d *Desk) Look(ctx context.Context, host types.NamespacedName, job Job) {
 	}()
 }
 
-func (d *Desk) look(ctx context.Context, job Job) Progress {
+func (d *Checker) look(ctx context.Context, job Job) Progress {
 	ctx, cancel := context.WithTimeoutCause(ctx, oneLook, errTooLong)
 	defer cancel()
 	reach := d.Reach

@@ -59,49 +59,49 @@ func baseOf(h *metal3.BareMetalHost) string {
 	return base
 }
 
-// voiceOf is what a host's keys are made of: the host and its BMC. A BMC that was the
+// sourceOf is what a host's keys are made of: the host and its BMC. A BMC that was the
 // host's before does not speak for it any more.
-func voiceOf(h *metal3.BareMetalHost) string { return string(h.UID) + " " + baseOf(h) }
+func sourceOf(h *metal3.BareMetalHost) string { return string(h.UID) + " " + baseOf(h) }
 
 // put takes deliveries for a host from now on.
-func (e *Ears) put(h *metal3.BareMetalHost) {
-	voice, newest := voiceOf(h), generation(h)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	known := e.hosts[h.UID]
+func (d *Dispatcher) put(h *metal3.BareMetalHost) {
+	source, newest := sourceOf(h), generation(h)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	known := d.hosts[h.UID]
 	if known == nil {
 		known = &host{
 			key: types.NamespacedName{Namespace: h.Namespace, Name: h.Name}, uid: h.UID, alerts: rate.NewLimiter(rate.Every(alertPause), alertBurst),
 		}
-		e.hosts[h.UID] = known
+		d.hosts[h.UID] = known
 	}
 	known.underWay = underWay(h)
-	e.move(known, machineOf(h))
-	if known.voice == voice && known.newest == newest {
+	d.move(known, machineOf(h))
+	if known.source == source && known.newest == newest {
 		return
 	}
-	if known.voice != voice {
-		e.receiver.Forget(known.voice)
+	if known.source != source {
+		d.receiver.Forget(known.source)
 		known.heard, known.waiting = time.Time{}, nil // that was another BMC
 	}
-	known.voice, known.newest = voice, newest
-	e.receiver.Register(voice, newest)
+	known.source, known.newest = source, newest
+	d.receiver.Register(source, newest)
 }
 
 // drop takes none for it any more.
-func (e *Ears) drop(h *metal3.BareMetalHost) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if known := e.hosts[h.UID]; known != nil {
-		e.receiver.Forget(known.voice)
-		e.move(known, machine{})
-		delete(e.hosts, h.UID)
+func (d *Dispatcher) drop(h *metal3.BareMetalHost) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if known := d.hosts[h.UID]; known != nil {
+		d.receiver.Forget(known.source)
+		d.move(known, machine{})
+		delete(d.hosts, h.UID)
 	}
 }
 
 // follow does so with every host that comes, changes and goes. A host that was made anew
 // while nobody looked comes as a change of the one before.
-func (e *Ears) follow() toolscache.ResourceEventHandler {
+func (d *Dispatcher) follow() toolscache.ResourceEventHandler {
 	handle := func(do func(*metal3.BareMetalHost)) func(any) {
 		return func(o any) {
 			if gone, is := o.(toolscache.DeletedFinalStateUnknown); is {
@@ -112,7 +112,7 @@ func (e *Ears) follow() toolscache.ResourceEventHandler {
 			}
 		}
 	}
-	put, drop := handle(e.put), handle(e.drop)
+	put, drop := handle(d.put), handle(d.drop)
 	return toolscache.ResourceEventHandlerFuncs{AddFunc: put, DeleteFunc: drop, UpdateFunc: func(before, after any) {
 		was, _ := before.(*metal3.BareMetalHost)
 		if is, ok := after.(*metal3.BareMetalHost); ok && was != nil && was.UID != is.UID {
@@ -125,12 +125,12 @@ func (e *Ears) follow() toolscache.ResourceEventHandler {
 // Run listens until the context ends, on every replica. It begins when all hosts are
 // known: a delivery before that would be refused, which BMCs hold against a subscription.
 // open makes the listener.
-func (e *Ears) Run(ctx context.Context, hosts cache.Cache, open func(ctx context.Context) (net.Listener, error), config *tls.Config) error {
+func (d *Dispatcher) Run(ctx context.Context, hosts cache.Cache, open func(ctx context.Context) (net.Listener, error), config *tls.Config) error {
 	informer, err := hosts.GetInformer(ctx, &metal3.BareMetalHost{})
 	if err != nil {
 		return fmt.Errorf("follow the hosts whose BMCs tell: %w", err)
 	}
-	registration, err := informer.AddEventHandler(e.follow())
+	registration, err := informer.AddEventHandler(d.follow())
 	if err != nil {
 		return fmt.Errorf("follow the hosts whose BMCs tell: %w", err)
 	}
@@ -143,9 +143,9 @@ func (e *Ears) Run(ctx context.Context, hosts cache.Cache, open func(ctx context
 	}
 	handing, stop := context.WithCancel(ctx)
 	done := make(chan error, 1)
-	go func() { done <- e.receiver.Run(handing) }()
-	go e.notes.run(handing)
-	err = e.receiver.Serve(ctx, listener, config)
+	go func() { done <- d.receiver.Run(handing) }()
+	go d.notes.run(handing)
+	err = d.receiver.Serve(ctx, listener, config)
 	stop()
 	if err != nil {
 		return fmt.Errorf("receiver of BMC events: %w", err)
