@@ -39,8 +39,8 @@ demo-cluster: need-root lab-programs test-tools node-programs
 	@CI=true IRONFLOW_BIN=$(BIN) go test -vet=off -count 1 -timeout 100m -tags e2e -run 'TestFromAHostToACluster' ./test/hub/kubernetes -v | grep --line-buffered -v '^\(=== \|--- PASS\|PASS\|ok\)'
 
 .PHONY: lab
-lab: lab-programs ## Bring up kube-apiserver, Ironic and the BMC emulator, and stay until Ctrl-C
-	@$(BIN)/ironflow-lab up
+lab: lab-programs ## A site to work on by kubectl from a second terminal, until Ctrl-C: kube-apiserver, Ironic, Ironflow, machines and what to apply for them: HOSTS=3
+	@$(BIN)/ironflow-lab site --hosts '$(or $(HOSTS),3)'
 
 ##@ Build
 

@@ -3,8 +3,6 @@ package demo
 import (
 	"os"
 	"path/filepath"
-
-	"github.com/ironflow/ironflow/api/names"
 )
 
 // introduce says what will be seen, what is real in it, and how to look at it.
@@ -44,7 +42,7 @@ func (d *demo) linkTools() error {
 func (d *demo) whereToLook() {
 	d.screen.Say(`all is up until Ctrl-C; in the other terminal:
          kubectl get bmh,ppimg,hd,agents -n %[1]s
-         kubectl label bmh %[2]s -n %[1]s %[3]s-  # gives the host back
-         logs: %[4]s   machines: %[5]s`,
-		namespace, d.machines[0].name, names.InfraEnvLabel, d.logs(), filepath.Join(d.dir, "machines"))
+         %[2]s  # gives the host back
+         logs: %[3]s   machines: %[4]s`,
+		namespace, givenBack(d.machines[0].name, namespace), d.logs(), filepath.Join(d.dir, "machines"))
 }

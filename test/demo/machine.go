@@ -77,10 +77,7 @@ func (d *demo) shutdownMachine(ctx context.Context) error {
 	if left := d.lab.Processes(); len(left) > 0 {
 		errs = append(errs, fmt.Errorf("processes of the lab are still there: %v", left))
 	}
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	return d.tidyUp()
+	return errors.Join(errs...)
 }
 
 // disksEmpty fails unless the whole machine's disks hold nothing any more.

@@ -48,7 +48,12 @@ func Run(ctx context.Context, o Options) error {
 	}
 	d := &demo{options: o, screen: newScreen(o), summary: Summary{Hosts: o.Hosts}}
 	begin := time.Now()
-	err := errors.Join(d.run(ctx), d.shutdown(context.WithoutCancel(ctx)))
+	err := d.run(ctx)
+	stopped := d.shutdown(context.WithoutCancel(ctx))
+	if stopped == nil {
+		stopped = d.tidyUp()
+	}
+	err = errors.Join(err, stopped)
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil && !o.Once {
 		return nil
 	}
@@ -171,10 +176,7 @@ func (d *demo) shutdown(ctx context.Context) error {
 			errs = append(errs, fmt.Errorf("processes of the lab are still there: %v", left))
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	return d.tidyUp()
+	return errors.Join(errs...)
 }
 
 // tidyUp removes a temporary folder of state after a success, and else says where it is.

@@ -12,6 +12,7 @@ smoke=(
   './test/machine/realipa TestContract'
   './test/joint TestJoint'
   './test/converged TestThreeHostsBecomeACluster'
+  './test/demo TestASiteIsWorkedOnFromASecondTerminal'
   './test/hub/e2e TestThreeHosts'
   './test/hub/e2e TestTheHubIsKilled'
   './test/boot TestBoot BIOS,_ranges,_bridge_with_DHCP_and_routing_rules'

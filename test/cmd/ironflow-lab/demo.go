@@ -20,18 +20,9 @@ func newDemoCommand() *cobra.Command {
 		Short: "Take simulated machines from BMC address to installed host, and back with --once",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.BinDir == "" {
-				self, err := os.Executable()
-				if err != nil {
-					return fmt.Errorf("find the folder of the programs: %w; name it with --bin-dir", err)
-				}
-				o.BinDir = filepath.Dir(self)
-			}
-			var err error
-			if o.Source, err = os.Getwd(); err != nil {
+			if err := here(&o); err != nil {
 				return err
 			}
-			o.Out = os.Stdout
 			if o.Terminal = term.IsTerminal(int(os.Stdout.Fd())); o.Terminal {
 				o.Width, _, _ = term.GetSize(int(os.Stdout.Fd()))
 			}
@@ -48,6 +39,41 @@ func newDemoCommand() *cobra.Command {
 	f.StringVar(&o.Fault, "fault", "", "show a failure and its recovery: "+strings.Join(demo.Faults(), ", "))
 	f.IntVar(&o.Kills, "kill", 0, "kill ironflow with SIGKILL that many times at random moments")
 	f.StringVar(&o.StateDir, "state-dir", "", "`folder` of state and logs (default a temporary one, removed after success)")
+	f.StringVar(&o.BinDir, "bin-dir", "", "`folder` of the programs (default where this program is)")
+	return cmd
+}
+
+// here fills in where the programs and the source tree are, and who reads.
+func here(o *demo.Options) (err error) {
+	if o.BinDir == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return fmt.Errorf("find the folder of the programs: %w; name it with --bin-dir", err)
+		}
+		o.BinDir = filepath.Dir(self)
+	}
+	o.Out = os.Stdout
+	o.Source, err = os.Getwd()
+	return err
+}
+
+// newSiteCommand is for a person with a second terminal.
+func newSiteCommand() *cobra.Command {
+	var o demo.Options
+	cmd := &cobra.Command{
+		Use:   "site",
+		Short: "Bring up a site to work on by kubectl: what `up` does, with Ironflow and machines that can be installed",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := here(&o); err != nil {
+				return err
+			}
+			return demo.Stay(cmd.Context(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&o.Hosts, "hosts", 3, "number of machines")
+	f.StringVar(&o.StateDir, "state-dir", "", "`folder` of state and logs (default a temporary one, removed at the end)")
 	f.StringVar(&o.BinDir, "bin-dir", "", "`folder` of the programs (default where this program is)")
 	return cmd
 }

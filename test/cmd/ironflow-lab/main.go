@@ -37,7 +37,7 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newUpCommand(), newPrepareCommand(), newDemoCommand(),
+	root.AddCommand(newUpCommand(), newSiteCommand(), newPrepareCommand(), newDemoCommand(),
 		newCrateCommand(crate.CoreOSInstaller), newCrateCommand(crate.Nmstatectl), newNodeCommand())
 	return root
 }

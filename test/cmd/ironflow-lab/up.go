@@ -34,7 +34,7 @@ func newUpCommand() *cobra.Command {
 	var flags upFlags
 	cmd := &cobra.Command{
 		Use:   "up",
-		Short: "Bring up the Kubernetes API, Ironic and BMCs, and stay until Ctrl-C",
+		Short: "Bring up the Kubernetes API, Ironic and BMCs alone, without Ironflow, and stay until Ctrl-C",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return up(cmd.Context(), flags, cmd.OutOrStdout(), cmd.ErrOrStderr())
