@@ -252,8 +252,9 @@ func TestADetachedHostStaysSoBesideOneThatHasANode(t *testing.T) {
 	g.Expect(policy.JudgeDouble(detached, []*metal3.BareMetalHost{other}, named("other")).Why).NotTo(BeEmpty())
 }
 
-// TestOneOfTwoDetachedHostsIsAttached: their status still tells of nodes that they have no more.
-func TestOneOfTwoDetachedHostsIsAttached(t *testing.T) {
+// TestOfTwoDetachedHostsNoneIsAttached: each may have been given the address since it had its node, and then what it says to
+// be installed is on another machine. That one of them has lost its status does not make the other the one.
+func TestOfTwoDetachedHostsNoneIsAttached(t *testing.T) {
 	g := NewWithT(t)
 	detached := func(name string, age time.Duration) *metal3.BareMetalHost {
 		h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: name, CreationTimestamp: metav1.NewTime(time.Unix(1e9, 0).Add(-age))}}
@@ -262,8 +263,13 @@ func TestOneOfTwoDetachedHostsIsAttached(t *testing.T) {
 		return h
 	}
 	older, younger := detached("b", time.Hour), detached("a", 0)
-	g.Expect(policy.JudgeDouble(older, []*metal3.BareMetalHost{younger}, named("")).Why).To(BeEmpty())
+	g.Expect(policy.JudgeDouble(older, []*metal3.BareMetalHost{younger}, named("")).Why).NotTo(BeEmpty())
 	g.Expect(policy.JudgeDouble(younger, []*metal3.BareMetalHost{older}, named("")).Why).NotTo(BeEmpty())
+	younger.Status = metal3.BareMetalHostStatus{}
+	younger.Annotations = map[string]string{names.Detached: ""}
+	g.Expect(policy.JudgeDouble(older, []*metal3.BareMetalHost{younger}, named("")).Why).NotTo(BeEmpty())
+	younger.Annotations = nil
+	g.Expect(policy.JudgeDouble(older, []*metal3.BareMetalHost{younger}, named("")).Why).To(BeEmpty(), "it is a new host, which has no say")
 }
 
 // TestTwoHostsOfOneBMCByTwoProtocols: by one of them the machine of the other would be booted.

@@ -37,6 +37,12 @@ no image for a
 Ironic goes on with node-0
 Ironic goes on with node-0
 annotation detached off b`,
+	"a detached host is not attached at the BMC of another detached one that has lost its status": `
+scenario: detached, with the BMC of another host
+annotation detached by force on a
+annotation detached off b
+annotation reboot by a client on b
+moved to another cluster without its status: a`,
 	"a detached host is not attached at the BMC of a node that is renamed while its host has no status": `
 scenario: detached, with the BMC of another host
 moved to another cluster without its status: a
