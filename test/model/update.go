@@ -47,6 +47,9 @@ func (g gateway) Update(_ context.Context, have *ironic.Node, d ironic.Desired) 
 			*n = after
 			n.UpdatedAt, n.ProvisionUpdatedAt, n.begun = at, provisioned, n.begun || begun
 			n.takeAccess()
+			if n.address != present.address { // whether that one is on is seen when Ironic looks
+				n.unseen, n.cameOn = true, w.Now
+			}
 		})
 		return nil
 	})
