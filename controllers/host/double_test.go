@@ -272,6 +272,21 @@ func TestOfTwoDetachedHostsNoneIsAttached(t *testing.T) {
 	g.Expect(policy.JudgeDouble(older, []*metal3.BareMetalHost{younger}, named("")).Why).To(BeEmpty(), "it is a new host, which has no say")
 }
 
+// TestADetachedHostHoldsUpNoneThatIsAttached: that its status tells of a node of before makes it no better known, and the
+// other one was attached all the time.
+func TestADetachedHostHoldsUpNoneThatIsAttached(t *testing.T) {
+	g := NewWithT(t)
+	host := func(name, id string) *metal3.BareMetalHost {
+		h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: name}}
+		h.Spec.BMC.Address = "redfish://bmc.test/redfish/v1/Systems/1"
+		h.Status.Provisioning.State, h.Status.Provisioning.ID = metal3.StateProvisioned, id
+		return h
+	}
+	attached, detached := host("attached", ""), host("detached", "id")
+	detached.Status.OperationalStatus = metal3.OperationalStatusDetached
+	g.Expect(policy.JudgeDouble(attached, []*metal3.BareMetalHost{detached}, named("")).Why).To(BeEmpty())
+}
+
 // TestTwoHostsOfOneBMCByTwoProtocols: by one of them the machine of the other would be booted.
 func TestTwoHostsOfOneBMCByTwoProtocols(t *testing.T) {
 	for address, same := range map[string]bool{"ipmi://BMC.test": true, "bmc.test:623": true, "ipmi://bmc.test:6230": false, "ipmi://other.test": false} {

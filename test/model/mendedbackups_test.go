@@ -357,4 +357,19 @@ scenario: left alone, and off
 by itself comes on the machine of node-1
 image A for a
 online a`,
+	"a machine that a backup gives back to a node is not deployed by the power of the one that the node was of": `
+scenario: provisioned, with a backup of when it was off
+annotation detached on a
+the BMC of an empty machine for a
+annotation detached off a
+Ironic goes on with node-1
+Ironic goes on with node-1
+Ironic goes on with node-1
+no image for a
+offline a
+Ironic goes on with node-1
+Ironic goes on with node-1
+restored from a backup of when it was available: a
+image A for a
+online a`,
 }

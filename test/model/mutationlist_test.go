@@ -104,7 +104,7 @@ var mutations = []mutation{
 	// What a sceptical reader has found: a machine that was touched unasked.
 	{name: "a look at the power switches off what may be in use", file: "policy/decide_power.go", old: "ok && !on && nodespec.Unproven(n.Node())", new: "ok && !on && o.Host == nil"},
 	{name: "a machine that may be in use is off by what Ironic saw before its BMC told", file: "policy/off.go", old: " && w.Told == o.Told\n", new: "\n"},
-	{name: "a machine that may be in use is off by what Ironic saw of another one", file: "policy/off.go", old: "w.Machine == o.Node.Machine && ", new: ""},
+	{name: "a machine that may be in use is off by what Ironic saw of another one", file: "policy/off.go", old: "w.Machine == o.Node.Machine && ", new: "", pkg: "./controllers/host/policy", run: "^TestThatAnotherMachineIsOffSaysNothingOfThisOne$"},
 	{name: "a machine that may be in use is off by what Ironic saw before a restart", file: "policy/off.go", old: "		return ironicLooks\n", new: "		return 0\n", pkg: "./controllers/host", run: "^TestAMachineWhoseBMCTellsIsNotOffByThePowerOfBefore$"},
 	{
 		name: "Ironic is believed at once that a machine is off which may be in use", file: "policy/off.go", old: "o.saidOff() && o.offIn() <= 0 }", new: "o.saidOff() }",
@@ -121,7 +121,7 @@ var mutations = []mutation{
 	{name: "a host is attached at the BMC of another that is in use", file: "policy/owner.go", old: " && standing(h) >= isUsed && !isDetached(h) {", new: " && standing(h) >= isUsed {"},
 	{
 		name: "a detached host stands as one with a node", file: "policy/owner.go", old: "	return h.Status.Provisioning.ID != \"\" && !isDetached(h)\n", new: "	return h.Status.Provisioning.ID != \"\"\n",
-		pkg: "./controllers/host", run: "^TestOfTwoDetachedHostsNoneIsAttached$",
+		pkg: "./controllers/host", run: "^TestADetachedHostHoldsUpNoneThatIsAttached$",
 	},
 	{name: "a detached host is attached though its machine is another one's", file: "policy/owner.go", old: "isDetached(o.Host) && WantsDetach(o.Host) && !o.Deleting(), Detaching(o):", new: "isDetached(o.Host) && !o.Deleting(), Detaching(o):"},
 	{name: "a host that is elsewhere now is worked on", file: "policy/decide.go", old: "		concernMoved,\n", new: ""},

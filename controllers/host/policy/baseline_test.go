@@ -88,3 +88,21 @@ func TestPowerThatIsNotKnownIsNotOff(t *testing.T) {
 		})
 	}
 }
+
+// TestThatAnotherMachineIsOffSaysNothingOfThisOne: the node was given another BMC, and Ironic has not looked there yet.
+func TestThatAnotherMachineIsOffSaysNothingOfThisOne(t *testing.T) {
+	for seen, waits := range map[string]bool{"bmc one": true, "bmc two": false} {
+		t.Run(seen, func(t *testing.T) {
+			g := NewWithT(t)
+			o := observed(metal3.StateAvailable, ironic.StateManageable)
+			wantInstall(o.Host)
+			full(o).Extra = map[string]any{"ironflow_baseline": "unknown"}
+			full(o).PowerState, o.Node.PowerState = ironic.PowerOff, ironic.PowerOff
+			full(o).Machine, o.Node.Machine = "bmc two", "bmc two"
+			o.Off = OffWord{Node: o.Node.UUID, Machine: seen}
+			settled(o)
+			d := Decide(o)
+			g.Expect(d.Wait.Step == "making sure that the machine is off").To(Equal(waits))
+		})
+	}
+}
