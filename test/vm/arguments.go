@@ -26,7 +26,8 @@ type files struct {
 func arguments(config Config, p plan, f files) []string {
 	args := []string{
 		"-name", config.Name, "-uuid", config.UUID, "-nodefaults", "-no-user-config", "-S",
-		"-machine", machineType(p), "-accel", "tcg,thread=multi,tb-size=512", "-cpu", config.CPU, "-smp", strconv.Itoa(config.CPUs), "-m", strconv.Itoa(config.MemoryMiB),
+		"-machine", machineType(p), "-accel", "tcg,thread=multi,tb-size=" + strconv.Itoa(translated(config.MemoryMiB)),
+		"-cpu", config.CPU, "-smp", strconv.Itoa(config.CPUs), "-m", strconv.Itoa(config.MemoryMiB),
 		"-smbios", "type=1,manufacturer=Ironflow,product=Test machine,serial=" + value(config.Name) + ",uuid=" + config.UUID,
 		"-rtc", "base=utc", "-display", "none", "-device", "VGA,vgamem_mb=16", "-device", "virtio-rng-pci",
 		// A reset ends QEMU too, so that the next start has the BMC's boot order; both wait to be told to quit, so that the reason is known.
@@ -56,6 +57,11 @@ func arguments(config Config, p plan, f files) []string {
 	}
 	return args
 }
+
+// translated is how many MiB QEMU has for code that it has translated; memory is taken as
+// it is needed. When all is full, all is thrown away and translated anew: 512 MiB are full
+// after one live system with ironic-python-agent, and 2 GiB are the most that QEMU takes.
+func translated(memory int) int { return min(max(512, memory/2), 2047) }
 
 func machineType(p plan) string {
 	if p.secure {

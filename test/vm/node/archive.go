@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/ironflow/ironflow/test/vm/node/images"
 )
@@ -59,13 +60,27 @@ const containerdConfig = `version = 3
   SystemdCgroup = true
 `
 
+// frugal has Go's programs do less where a processor is emulated: a rarer garbage
+// collection, and a key exchange that costs half as much. A kube-apiserver ends when it has
+// not found its feet within a minute.
+var frugal = []string{"GOGC=400", "GODEBUG=tlsmlkem=0"}
+
+// kubeletUnit adds to the unit of the kubelet, which is the source's.
+var kubeletUnit = "[Service]\nEnvironment=" + strings.Join(frugal, " ") + "\n"
+
+// systemSlice has the pods of the control plane before the programs that look after them:
+// by default these get more than half of the processors, and until there is a node the
+// kubelet of 1.37 tries again ten times a second.
+const systemSlice = "[Slice]\nCPUWeight=10\n"
+
 // containerdUnit is containerd's own, with the folder of the archive.
-const containerdUnit = `[Unit]
+var containerdUnit = `[Unit]
 Description=containerd
 After=network.target local-fs.target dbus.service
 
 [Service]
 Environment=PATH=/opt/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+Environment=` + strings.Join(frugal, " ") + `
 ExecStartPre=-/sbin/modprobe overlay
 ExecStart=/opt/bin/containerd
 Type=notify
@@ -93,6 +108,8 @@ func (p Programs) archive(pause, runc string) []images.File {
 		{Path: "etc/containerd/config.toml", Text: fmt.Sprintf(containerdConfig, pause), Mode: 0o644},
 		{Path: "etc/cni/net.d/10-lab.conflist", Text: bridge, Mode: 0o644},
 		{Path: "etc/systemd/system/containerd.service", Text: containerdUnit, Mode: 0o644},
+		{Path: "etc/systemd/system/kubelet.service.d/10-lab.conf", Text: kubeletUnit, Mode: 0o644},
+		{Path: "etc/systemd/system/system.slice.d/10-lab.conf", Text: systemSlice, Mode: 0o644},
 	}
 	for _, name := range []string{"kubeadm", "kubectl", "kubelet"} {
 		files = append(files, images.File{Path: "opt/bin/" + name, Link: "k8snode"})

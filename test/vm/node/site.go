@@ -150,7 +150,7 @@ func (s *Site) images(ctx context.Context, o Options) ([]images.Image, error) {
 		if name == "coredns" && tag != DNSVersion {
 			return nil, fmt.Errorf("kubeadm asks for CoreDNS %s, and test/k8snode/coredns is %s: change its go.mod", tag, DNSVersion)
 		}
-		all = append(all, images.Image{Name: name, Tag: tag, Entrypoint: "/usr/local/bin/" + name, Path: "/usr/local/bin:/usr/sbin"})
+		all = append(all, images.Image{Name: name, Tag: tag, Entrypoint: "/usr/local/bin/" + name, Path: "/usr/local/bin:/usr/sbin", Env: frugal})
 		if name != "coredns" {
 			whole = append(whole, images.File{Path: "usr/local/bin/" + name, Link: "k8snode"})
 		}

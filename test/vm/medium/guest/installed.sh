@@ -52,7 +52,7 @@ make_boot() {
   cat >"$boot/loader/entries/ostree-1-fedora-coreos.conf" <<ENTRY
 title CoreOS layout of Debian packages
 version 1
-options console=ttyS0 quiet mitigations=off \$ignition_firstboot ignition.platform.id=metal root=LABEL=root rw
+options ${kernel[*]} \$ignition_firstboot ignition.platform.id=metal root=LABEL=root rw
 linux /ostree/fedora-coreos/vmlinuz-$release
 initrd /ostree/fedora-coreos/initramfs-$release.img
 ENTRY

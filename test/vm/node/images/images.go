@@ -106,6 +106,8 @@ type Image struct {
 	Entrypoint string
 	// Path are the folders of programs, where the image is started with a name alone.
 	Path string
+	// Env are further variables, NAME=VALUE.
+	Env []string
 	// User is empty for root.
 	User   string
 	Layers []v1.Layer
@@ -128,6 +130,7 @@ func (i Image) Make() (v1.Image, error) {
 	if i.Path != "" {
 		file.Config.Env = []string{"PATH=" + i.Path}
 	}
+	file.Config.Env = append(file.Config.Env, i.Env...)
 	return mutate.ConfigFile(image, file)
 }
 
