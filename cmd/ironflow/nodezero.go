@@ -71,15 +71,15 @@ func (s *configuration) nodeZeroTable() []settings.Group {
 
 func (n *nodeZero) flags() settings.Group {
 	return settings.Group{Title: "This installation", Rows: []settings.Row{
-		settings.Text("service-base-url", places.ServiceBaseURL, "", "URL by which the hosts reach this hub; with http, it is served without TLS", &n.baseURL),
-		settings.Text("infra-env-id", places.InfraEnvID, "", "id of the only infra-env, which is in the image of all hosts", &n.Host.InfraEnvID),
-		settings.Text("bootstrap-host-mac", places.BootstrapMAC, "", "hardware address of this host: it is of the control plane, is the bootstrap host, and is installed last", &n.Host.MAC),
-		settings.Text("auth-type", "AUTH_TYPE", authLocal, "agent-installer-local (tokens that were made with the image) or none", &n.authType),
-		settings.Text("auth-public-key", "EC_PUBLIC_KEY_PEM", "", "public key of the tokens, PEM or PEM in base64; empty has the hub make a key in data-dir, and its tokens in installer-tokens.env beside it", &n.publicKey),
-		settings.Text("cluster-certificates-dir", "EPHEMERAL_INSTALLER_CLUSTER_TLS_CERTS_OVERRIDE_DIR", "", "folder with certificates of the cluster that were made before, so that its kubeconfig is known: files of openshift-install's folder tls, or those of kubeadm's folder pki; empty for none", &n.certificates),
-		settings.Text("install-invoker", "INSTALL_INVOKER", "agent-installer", "who installs, as openshift-install passes it on to the cluster", &n.invoker),
-		settings.Text("deploy-target", "DEPLOY_TARGET", "onprem", "onprem, and nothing else", &n.target),
-		settings.Text("storage", "STORAGE", "filesystem", "filesystem, and nothing else: all is below data-dir", &n.storage),
+		settings.Text("service-base-url", places.ServiceBaseURL, "", "URL at which the hosts reach this hub; with http, it listens without TLS", &n.baseURL),
+		settings.Text("infra-env-id", places.InfraEnvID, "", "UUID of the infra-env of all hosts, which is in their image", &n.Host.InfraEnvID),
+		settings.Text("bootstrap-host-mac", places.BootstrapMAC, "", "MAC address of this host, which is the bootstrap host and a control-plane host, and is installed last", &n.Host.MAC),
+		settings.Text("auth-type", "AUTH_TYPE", authLocal, "how users and agents authenticate: agent-installer-local (by tokens that were made with the image) or none", &n.authType),
+		settings.Text("auth-public-key", "EC_PUBLIC_KEY_PEM", "", "public key of the tokens, PEM or PEM in base64; empty: the hub makes a key in --data-dir, and writes the tokens to installer-tokens.env there", &n.publicKey),
+		settings.Text("cluster-certificates-dir", "EPHEMERAL_INSTALLER_CLUSTER_TLS_CERTS_OVERRIDE_DIR", "", "folder with certificates of the cluster that were made with the image: files of openshift-install's folder tls, or those of kubeadm's folder pki; empty: the hub makes them", &n.certificates),
+		settings.Text("install-invoker", "INSTALL_INVOKER", "agent-installer", "name of the installer, which openshift-install records in the cluster", &n.invoker),
+		settings.Text("deploy-target", "DEPLOY_TARGET", "onprem", "only onprem is possible", &n.target),
+		settings.Text("storage", "STORAGE", "filesystem", "only filesystem is possible: everything is in --data-dir", &n.storage),
 	}}
 }
 
