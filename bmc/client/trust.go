@@ -37,7 +37,7 @@ func newVerifier(trust Trust, host string, now func() time.Time) (*verifier, err
 	if trust.Pin != "" {
 		pin, err := hex.DecodeString(strings.ReplaceAll(strings.TrimSpace(trust.Pin), ":", ""))
 		if err != nil || len(pin) != sha256.Size {
-			return nil, fmt.Errorf("the BMC's pin is not a SHA-256 of 64 hexadecimal digits: take it of 'openssl x509 -fingerprint -sha256'")
+			return nil, fmt.Errorf("the BMC's pin is not a SHA-256 of 64 hexadecimal digits: 'openssl x509 -noout -fingerprint -sha256' prints it")
 		}
 		v.pin = pin
 	}

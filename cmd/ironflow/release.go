@@ -19,7 +19,7 @@ func newReleaseCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			texts, err := files.Read()
 			if err != nil {
-				return err
+				return fmt.Errorf("--pull-secret, --mirrors or --ca: %w", err)
 			}
 			reader, err := texts.Reader()
 			if err != nil {
@@ -37,9 +37,9 @@ func newReleaseCommand() *cobra.Command {
 			return nil
 		},
 	}
-	inspect.Flags().StringVar(&files.PullSecret, "pull-secret", "", "file with the pull secret, a JSON document; without one, nobody is logged in to")
+	inspect.Flags().StringVar(&files.PullSecret, "pull-secret", "", "file with the pull secret, a JSON document; empty: registries are asked without credentials")
 	inspect.Flags().StringVar(&files.Mirrors, "mirrors", "", "file with the site's mirrors: registries.conf, or an ImageDigestMirrorSet or ImageContentSourcePolicy")
-	inspect.Flags().StringVar(&files.CA, "ca", "", "file with certificate authorities that are trusted beside the system's, in PEM")
+	inspect.Flags().StringVar(&files.CA, "ca", "", "PEM file with CAs that are trusted besides the system's")
 	release.AddCommand(inspect)
 	return release
 }

@@ -53,6 +53,9 @@ type Options struct {
 // before them.
 func Write(ctx context.Context, o Options, now time.Time, to io.Writer) (store.Rows, error) {
 	spool, err := newSpool(o.DataDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no data folder %s: name the hub's own folder by --data-dir", o.DataDir)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("room for the records in the data folder: %w", err)
 	}

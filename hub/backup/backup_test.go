@@ -163,6 +163,12 @@ func TestABackupNeedsNoTemporaryFolder(t *testing.T) {
 	g.Expect(left).To(BeEmpty())
 }
 
+// TestABackupOfNothing: a misspelt folder is no empty backup.
+func TestABackupOfNothing(t *testing.T) {
+	_, err := backup.Write(t.Context(), backup.Options{DataDir: filepath.Join(t.TempDir(), "absent")}, time.Now(), io.Discard)
+	NewWithT(t).Expect(err).To(MatchError(And(ContainSubstring("there is no data folder"), ContainSubstring("name the hub's own folder by --data-dir"))))
+}
+
 // TestPullSecretsComeBack: the records of a backup have them sealed, and its keys open them.
 func TestPullSecretsComeBack(t *testing.T) {
 	g := NewWithT(t)

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -89,11 +90,17 @@ the same command resumes the download. A running Ironflow uses a new base image 
 	return c
 }
 
+// digest is a SHA-256 in hexadecimal digits.
+var digest = regexp.MustCompile("^[0-9a-fA-F]{64}$")
+
 // remotes are what is to be downloaded: the one at URL, or those of the list.
 func (s *mediaSettings) remotes(args []string, one media.Remote) (media.List, error) {
 	if len(args) == 1 {
 		if one.URL = args[0]; one.SHA256 == "" {
 			return media.List{}, errors.New("--sha256 is needed: nothing else tells a whole file from a cut or a wrong one")
+		}
+		if !digest.MatchString(one.SHA256) {
+			return media.List{}, fmt.Errorf("--sha256 %q is no SHA-256: write its 64 hexadecimal digits, as sha256sum prints them", one.SHA256)
 		}
 		return media.List{Images: []media.Remote{one}}, nil
 	}

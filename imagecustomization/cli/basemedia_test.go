@@ -116,13 +116,14 @@ func TestMediaThatIsWrong(t *testing.T) {
 		"a server without it": {func(s *shelf) []string {
 			return []string{"fetch", strings.Replace(s.url, "live", "dead", 1), "--sha256", other, "--dir", s.dir}
 		}, "404 Not Found"},
-		"no digest":            {func(s *shelf) []string { return []string{"fetch", s.url, "--dir", s.dir} }, "--sha256 is needed"},
-		"a digest of nothing":  {func(s *shelf) []string { return []string{"fetch", "--sha256", other, "--dir", s.dir} }, "belong to a URL"},
-		"nothing to download":  {func(s *shelf) []string { return []string{"fetch", "--dir", s.dir} }, "nothing to download"},
-		"no folder":            {func(s *shelf) []string { return []string{"fetch", s.url, "--sha256", s.sum} }, "no folder of base images"},
-		"a folder without any": {func(s *shelf) []string { return []string{"check", "--dir", s.t.TempDir()} }, "there is no base image"},
-		"a folder that is not": {func(s *shelf) []string { return []string{"list", "--dir", s.dir} }, "no such file"},
-		"a broken base image":  {(*shelf).broken, "1 of 1 base images cannot be used"},
+		"no digest":             {func(s *shelf) []string { return []string{"fetch", s.url, "--dir", s.dir} }, "--sha256 is needed"},
+		"a digest that is none": {func(s *shelf) []string { return []string{"fetch", s.url, "--sha256", "abc", "--dir", s.dir} }, `--sha256 "abc" is no SHA-256: write its 64 hexadecimal digits`},
+		"a digest of nothing":   {func(s *shelf) []string { return []string{"fetch", "--sha256", other, "--dir", s.dir} }, "belong to a URL"},
+		"nothing to download":   {func(s *shelf) []string { return []string{"fetch", "--dir", s.dir} }, "nothing to download"},
+		"no folder":             {func(s *shelf) []string { return []string{"fetch", s.url, "--sha256", s.sum} }, "no folder of base images"},
+		"a folder without any":  {func(s *shelf) []string { return []string{"check", "--dir", s.t.TempDir()} }, "there is no base image"},
+		"a folder that is not":  {func(s *shelf) []string { return []string{"list", "--dir", s.dir} }, "no such file"},
+		"a broken base image":   {(*shelf).broken, "1 of 1 base images cannot be used"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newShelf(t)

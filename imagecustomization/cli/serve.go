@@ -67,7 +67,7 @@ func serveCommand() *cobra.Command {
 
 func (o serveOptions) serve(ctx context.Context, out io.Writer) error {
 	if o.validFor < 0 {
-		return fmt.Errorf("--valid-for %s: want a time that is to come", o.validFor)
+		return fmt.Errorf("--valid-for %s: write a time of more than 0, such as 12h", o.validFor)
 	}
 	key, err := o.key()
 	if err != nil {
