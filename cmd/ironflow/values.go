@@ -27,8 +27,14 @@ func (s *configuration) checkValues() error {
 		problems = append(problems, err)
 	}
 	for _, l := range []struct{ flag, address string }{
-		{"metrics-addr", s.Monitoring.MetricsAddress}, {"health-addr", s.Monitoring.HealthAddress}, {"pprof-addr", s.Monitoring.ProfilerAddress},
-		{"hub-addr", s.Hub.Address}, {"hub-plain-addr", s.Hub.PlainAddress}, {"images-addr", s.Images.Address}, {"images-tls-addr", s.Images.TLSAddress}, {"bmc-events-addr", s.BMCEvents.Address},
+		{"metrics-addr", s.Monitoring.MetricsAddress},
+		{"health-addr", s.Monitoring.HealthAddress},
+		{"pprof-addr", s.Monitoring.ProfilerAddress},
+		{"hub-addr", s.Hub.Address},
+		{"hub-plain-addr", s.Hub.PlainAddress},
+		{"images-addr", s.Images.Address},
+		{"images-tls-addr", s.Images.TLSAddress},
+		{"bmc-events-addr", s.BMCEvents.Address},
 	} {
 		if _, _, err := net.SplitHostPort(l.address); err != nil && l.address != "" && l.address != "0" {
 			problems = append(problems, fmt.Errorf("--%s %q is no address to listen on: write HOST:PORT, or :PORT for all addresses of this machine", l.flag, l.address))

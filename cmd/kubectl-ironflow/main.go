@@ -24,7 +24,7 @@ func main() {
 	defer stop()
 	// The client library logs through a global that complains with a stack trace when nobody has set it. What a user has to know is said by us.
 	log.SetLogger(logr.Discard())
-	utilruntime.ErrorHandlers = nil // which print each try to reach an API server that does not answer
+	utilruntime.ErrorHandlers = nil //nolint:reassign // they print each try to reach an API server that does not answer, and there is no other way to silence them
 	if err := newCommand().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "kubectl ironflow:", withNext(err))
 		os.Exit(int(codeOf(err))) //nolint:gocritic // nothing is left to clean up here
