@@ -256,6 +256,7 @@ func TestSettingsThatAreWrongAreNamed(t *testing.T) {
 		"an unknown check":   {annotated("agent-install.openshift.io/ignored-host-validations", "luck"), `no host validation "luck"`},
 		"no address":         {spec(`{"apiVIPs":["here"]}`), `AgentClusterInstall spec.apiVIPs[0] "here": want an IP address`},
 		"no key":             {spec(`{"sshPublicKey":"me"}`), "AgentClusterInstall spec.sshPublicKey: line 1 is no public key"},
+		"six masters":        {spec(`{"provisionRequirements":{"controlPlaneAgents":6}}`), "AgentClusterInstall spec.provisionRequirements.controlPlaneAgents: 6: want 1 to 5"},
 		"a proxy of no kind": {spec(`{"proxy":{"httpProxy":"proxy.example"}}`), "AgentClusterInstall spec.proxy.httpProxy: want a URL"},
 		"another's network":  {spec(`{"networking":{"machineNetwork":[{"cidr":"192.0.2.7/24"}]}}`), `AgentClusterInstall spec.networking.machineNetwork[0] "192.0.2.7/24": want the network's own address`},
 		"no domain": {func(o objects) error {

@@ -2,6 +2,8 @@ package clusters
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 	"slices"
 
 	"github.com/ironflow/ironflow/hub/clustermachine"
@@ -96,7 +98,7 @@ func fill(c *store.Cluster, p wire.ClusterCreateParams, masters int, release *st
 func controlPlane(count *int64, mode *string) (int, error) {
 	switch {
 	case count != nil && (*count < 1 || *count > 5):
-		return 0, refusal.BadRequest("control_plane_count %d: want 1 to 5", *count)
+		return 0, &refusal.Error{Code: http.StatusBadRequest, Reason: fmt.Sprintf("control_plane_count %d: want 1 to 5", *count), Field: "control_plane_count"}
 	case count != nil:
 		return int(*count), nil
 	case wire.Value(mode) == wire.ClusterHighAvailabilityModeNone:

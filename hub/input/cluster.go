@@ -52,6 +52,18 @@ var (
 	encryptable = []string{wire.DiskEncryptionEnableOnMasters, wire.DiskEncryptionEnableOnArbiters, wire.DiskEncryptionEnableOnWorkers}
 )
 
+// mostMasters is how many hosts the protocol lets make a control plane.
+const mostMasters = 5
+
+// controlPlane refuses a number of hosts that etcd is not run on; none is of a cluster that
+// runs elsewhere.
+func controlPlane(c *Cluster) error {
+	if n := c.ControlPlaneCount; n < 0 || n > mostMasters {
+		return refusal.Field("control_plane_count", "%d: want 1 to %d", n, mostMasters)
+	}
+	return nil
+}
+
 // releaseImage refuses a release image that every host would look for somewhere else.
 func releaseImage(c *Cluster) error {
 	if c.OcpReleaseImage == "" {

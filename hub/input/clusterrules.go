@@ -37,6 +37,10 @@ var clusterRules = []Rule[Cluster]{
 		check: func(c *Cluster) error { return oneOf("cpu_architecture", c.CPUArchitecture, architectures) },
 	},
 	{
+		Fields: []Field{{"control_plane_count", install + "spec.provisionRequirements.controlPlaneAgents"}}, Want: "how many hosts make the control plane, 1 to 5", Write: "`3`",
+		Good: `{"control_plane_count":3}`, Bad: `{"control_plane_count":6}`, check: controlPlane,
+	},
+	{
 		Fields: []Field{{"pull_secret", deployment + "spec.pullSecretRef"}}, Want: "JSON with `auths`, whose `auth` is base64 of user and password",
 		Write: "`{\"auths\":{\"registry.example\":{\"auth\":\"dXNlcjpub3RoaW5n\"}}}`", Good: `{"pull_secret":"{\"auths\":{\"r.example\":{\"auth\":\"YTpi\"}}}"}`,
 		Bad: `{"pull_secret":"{\"auths\":{\"r.example\":{\"auth\":\"secret!\"}}}"}`, check: func(c *Cluster) error {
