@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,27 +11,18 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
-
-	bmcmetrics "github.com/ironflow/ironflow/controllers/bmc/metrics"
-	"github.com/ironflow/ironflow/controllers/bmcevents"
-	"github.com/ironflow/ironflow/controllers/host/metrics"
-
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-
 	. "github.com/onsi/gomega"
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	bmcmetrics "github.com/ironflow/ironflow/controllers/bmc/metrics"
+	"github.com/ironflow/ironflow/controllers/bmcevents"
+	"github.com/ironflow/ironflow/controllers/host/metrics"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/test/media"
-)
-
-const (
-	metricsDoc   = "../../docs/metrics.md"
-	metricsStart = "<!-- begin metrics: written by a test (go test ./cmd/ironflow -update) -->\n"
-	metricsEnd   = "<!-- end metrics -->"
 )
 
 // metric is one metric as the program registers it.
@@ -160,17 +150,7 @@ func TestDocumentationHasEveryMetric(t *testing.T) {
 		}
 		fmt.Fprintf(&want, "| `%s` | %s | %s | %s |\n", name, m.kind, labels, m.help)
 	}
-	raw, err := os.ReadFile(metricsDoc)
-	g.Expect(err).NotTo(HaveOccurred())
-	before, rest, ok := strings.Cut(string(raw), metricsStart)
-	g.Expect(ok).To(BeTrue(), "the start marker is gone")
-	have, after, ok := strings.Cut(rest, metricsEnd)
-	g.Expect(ok).To(BeTrue(), "the end marker is gone")
-	if *update {
-		g.Expect(os.WriteFile(metricsDoc, []byte(before+metricsStart+want.String()+metricsEnd+after), 0o600)).To(Succeed())
-		return
-	}
-	g.Expect(have).To(Equal(want.String()), "run: go test ./cmd/ironflow -update")
+	generated("metrics.md").Hold(t, "metrics", want.String())
 }
 
 // upstreamMetrics are those of baremetal-operator that dashboards and alerts use.

@@ -20,30 +20,13 @@ import (
 	"github.com/ironflow/ironflow/api/hostfile"
 )
 
-const (
-	edgeDoc   = "../../docs/agent-based-hub.md"
-	edgeStart = "<!-- agent-based: kept equal to the program by a test (go test ./cmd/ironflow -update) -->\n"
-	edgeEnd   = "<!-- end of agent-based -->"
-)
-
 func TestDocumentationHasEverySettingOfAgentBased(t *testing.T) {
-	g := NewWithT(t)
-	raw, err := os.ReadFile(edgeDoc)
-	g.Expect(err).NotTo(HaveOccurred())
-	before, rest, ok := strings.Cut(string(raw), edgeStart)
-	g.Expect(ok).To(BeTrue(), "the start marker is gone")
-	have, after, ok := strings.Cut(rest, edgeEnd)
-	g.Expect(ok).To(BeTrue(), "the end marker is gone")
 	var s configuration
 	table := s.nodeZeroTable()
 	own := s.nodeZero.flags().Rows
-	g.Expect(settings.Rows(table)).To(HaveLen(len(own)+len(sharedWithHub)), "a shared setting does not exist")
+	NewWithT(t).Expect(settings.Rows(table)).To(HaveLen(len(own)+len(sharedWithHub)), "a shared setting does not exist")
 	want := agentBasedTable(own) + "\nAnd of `ironflow run`: `--" + strings.Join(sharedWithHub, "`, `--") + "`.\n"
-	if *update {
-		g.Expect(os.WriteFile(edgeDoc, []byte(before+edgeStart+want+edgeEnd+after), 0o600)).To(Succeed())
-		return
-	}
-	g.Expect(have).To(Equal(want), "run: go test ./cmd/ironflow -update")
+	generated("agent-based-hub.md").Hold(t, "agent-based", want)
 }
 
 // agentBasedTable is the table of its own settings, which no file has.

@@ -17,36 +17,25 @@ import (
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/config/topics"
 	"github.com/ironflow/ironflow/api/config/v1alpha1"
+	"github.com/ironflow/ironflow/test/pages"
 )
 
 var update = flag.Bool("update", false, "rewrite the documentation tables")
 
-const (
-	doc   = "../../docs/configuration.md"
-	start = "<!-- settings: kept equal to the program by a test (go test ./cmd/ironflow -update) -->\n"
-	end   = "<!-- end of settings -->"
-)
-
 // TestDocumentationHasEverySetting by topic, with its names everywhere and the parts that have it.
 func TestDocumentationHasEverySetting(t *testing.T) {
-	g := NewWithT(t)
-	raw, err := os.ReadFile(doc)
-	g.Expect(err).NotTo(HaveOccurred())
-	before, rest, ok := strings.Cut(string(raw), start)
-	g.Expect(ok).To(BeTrue(), "the start marker is gone")
-	have, after, ok := strings.Cut(rest, end)
-	g.Expect(ok).To(BeTrue(), "the end marker is gone")
 	var s configuration
 	var want strings.Builder
 	for _, group := range topics.All(&s.IronflowConfiguration) {
 		fmt.Fprintf(&want, "\n### %s\n\n%s", group.Title, markdown(&s, group.Rows))
 	}
 	want.WriteString("\n")
-	if *update {
-		g.Expect(os.WriteFile(doc, []byte(before+start+want.String()+end+after), 0o600)).To(Succeed())
-		return
-	}
-	g.Expect(have).To(Equal(want.String()), "run: go test ./cmd/ironflow -update")
+	generated("configuration.md").Hold(t, "settings", want.String())
+}
+
+// generated are the tables of a page that come of the program.
+func generated(page string) pages.Generated {
+	return pages.Generated{Root: "../..", Page: page, Package: "./cmd/ironflow", Update: *update}
 }
 
 // markdown is a table of settings as the documentation shows it.

@@ -11,11 +11,10 @@ import (
 
 	"github.com/ironflow/ironflow/bmc/address"
 	"github.com/ironflow/ironflow/config/admission"
+	"github.com/ironflow/ironflow/test/pages"
 )
 
 var update = flag.Bool("update", false, "write the manifests and the documentation from the table of rules")
-
-const docsFile = "../../docs/baremetalhost.md"
 
 // TestFilesAreWrittenFromTheTable keeps manifests and documentation equal to the
 // rules; run with -update to write them.
@@ -29,14 +28,7 @@ func TestFilesAreWrittenFromTheTable(t *testing.T) {
 		sameFile(g, k.Resource+".yaml", string(manifest))
 		g.Expect(string(kustomization)).To(ContainSubstring("- " + k.Resource + ".yaml\n"))
 	}
-	raw, err := os.ReadFile(docsFile)
-	g.Expect(err).NotTo(HaveOccurred())
-	begin, end := "<!-- begin admission -->\n", "<!-- end admission -->"
-	head, rest, found := strings.Cut(string(raw), begin)
-	g.Expect(found).To(BeTrue(), "the documentation has no part for the rules")
-	_, tail, found := strings.Cut(rest, end)
-	g.Expect(found).To(BeTrue(), "the part does not end")
-	sameFile(g, docsFile, head+begin+table()+end+tail)
+	pages.Generated{Root: "../..", Page: "baremetalhost.md", Package: "./config/admission", Update: *update}.Hold(t, "admission", table())
 }
 
 func sameFile(g *WithT, name, want string) {

@@ -2,8 +2,6 @@ package chart_test
 
 import (
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +9,8 @@ import (
 	. "github.com/onsi/gomega"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
+
+	"github.com/ironflow/ironflow/test/pages"
 )
 
 // change is a value that differs from its default, on top of an overlay, and what is then in the manifests that was not there before; or, if
@@ -178,25 +178,9 @@ func paths(t *testing.T) []string {
 	return found
 }
 
-const (
-	tableStart = "<!-- values: kept equal to the chart by a test (go test ./config/chart -update) -->\n"
-	tableEnd   = "<!-- end -->\n"
-)
-
 // TestValuesAreDocumented: the table of docs/install.md is values.yaml, whose every value has a comment.
 func TestValuesAreDocumented(t *testing.T) {
-	g := NewWithT(t)
-	page := filepath.Join("..", "..", "docs", "install.md")
-	before, rest, found := strings.Cut(text(t, page), tableStart)
-	g.Expect(found).To(BeTrue())
-	_, after, found := strings.Cut(rest, tableEnd)
-	g.Expect(found).To(BeTrue())
-	want := before + tableStart + tableOfValues(t) + tableEnd + after
-	if *update {
-		g.Expect(os.WriteFile(page, []byte(want), 0o644)).To(Succeed())
-		return
-	}
-	g.Expect(text(t, page)).To(Equal(want), "run: go test ./config/chart -update")
+	pages.Generated{Root: "../..", Page: "install.md", Package: "./config/chart", Update: *update}.Hold(t, "values", tableOfValues(t))
 }
 
 // tableOfValues is made of the lines of values.yaml: each value, with the comment above it.

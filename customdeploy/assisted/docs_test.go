@@ -3,24 +3,19 @@ package assisted
 import (
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	. "github.com/onsi/gomega"
-
 	"github.com/ironflow/ironflow/api/exitcode"
 	"github.com/ironflow/ironflow/customdeploy/step"
+	"github.com/ironflow/ironflow/test/pages"
 )
-
-const docsFile = "../../docs/deploy-steps.md"
 
 var update = flag.Bool("update", false, "write the generated parts of docs/deploy-steps.md")
 
-// generated are the parts of the page that come from the tables of the code,
-// each between "<!-- NAME -->" and "<!-- end NAME -->".
+// generated are the parts of the page that come from the tables of the code.
 var generated = map[string]func() string{
 	"exit codes": exitCodes,
 	"rules":      ruleList,
@@ -30,24 +25,9 @@ var generated = map[string]func() string{
 }
 
 func TestDocs(t *testing.T) {
-	g := NewWithT(t)
-	raw, err := os.ReadFile(docsFile)
-	g.Expect(err).NotTo(HaveOccurred())
-	page := string(raw)
+	page := pages.Generated{Root: "../..", Page: "deploy-steps.md", Package: "./customdeploy/assisted", Update: *update}
 	for name, render := range generated {
-		begin, end := "<!-- "+name+" -->\n", "<!-- end "+name+" -->"
-		before, rest, ok := strings.Cut(page, begin)
-		g.Expect(ok).To(BeTrue(), "%s has no part %q", docsFile, name)
-		part, after, ok := strings.Cut(rest, end)
-		g.Expect(ok).To(BeTrue(), "the part %q does not end", name)
-		if *update {
-			page = before + begin + render() + end + after
-			continue
-		}
-		g.Expect(part).To(Equal(render()), "part %q is out of date: go test ./customdeploy/assisted -run TestDocs -update", name)
-	}
-	if *update {
-		g.Expect(os.WriteFile(docsFile, []byte(page), 0o644)).To(Succeed())
+		page.Hold(t, name, render())
 	}
 }
 

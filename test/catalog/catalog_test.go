@@ -6,7 +6,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,31 +15,16 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/test/catalog"
+	"github.com/ironflow/ironflow/test/pages"
 )
 
 var update = flag.Bool("update", false, "write the generated parts of the documentation")
 
-const docsFile = "../../docs/conditions.md"
-
 // TestDocs keeps the tables of the documentation equal to those of the code.
 func TestDocs(t *testing.T) {
-	g := NewWithT(t)
-	raw, err := os.ReadFile(docsFile)
-	g.Expect(err).NotTo(HaveOccurred())
-	want := string(raw)
-	for name, text := range map[string]string{"conditions": conditionTables(), "events": eventTable()} {
-		begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->"
-		head, rest, found := strings.Cut(want, begin)
-		g.Expect(found).To(BeTrue(), "the documentation has no part %q", name)
-		_, tail, found := strings.Cut(rest, end)
-		g.Expect(found).To(BeTrue(), "part %q does not end", name)
-		want = head + begin + text + end + tail
-	}
-	if *update {
-		g.Expect(os.WriteFile(docsFile, []byte(want), 0o644)).To(Succeed())
-		return
-	}
-	g.Expect(string(raw)).To(Equal(want), "run: go test ./test/catalog -update")
+	page := pages.Generated{Root: "../..", Page: "conditions.md", Package: "./test/catalog", Update: *update}
+	page.Hold(t, "conditions", conditionTables())
+	page.Hold(t, "events", eventTable())
 }
 
 func conditionTables() string {

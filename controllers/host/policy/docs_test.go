@@ -4,38 +4,21 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	. "github.com/onsi/gomega"
+	"github.com/ironflow/ironflow/test/pages"
 )
 
 var update = flag.Bool("update", false, "write the generated parts of the documentation")
 
-const docsFile = "../../../docs/baremetalhost.md"
-
 // TestDocsAreGenerated keeps the tables of the documentation equal to those of
 // the code; run with -update to write them.
 func TestDocsAreGenerated(t *testing.T) {
-	g := NewWithT(t)
-	raw, err := os.ReadFile(docsFile)
-	g.Expect(err).NotTo(HaveOccurred())
-	want := string(raw)
-	for name, render := range map[string]func() string{"phases": renderPhases, "errors": renderErrors} {
-		begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->"
-		head, rest, found := strings.Cut(want, begin)
-		g.Expect(found).To(BeTrue(), "the documentation has no part %q", name)
-		_, tail, found := strings.Cut(rest, end)
-		g.Expect(found).To(BeTrue(), "part %q does not end", name)
-		want = head + begin + render() + end + tail
-	}
-	if *update {
-		g.Expect(os.WriteFile(docsFile, []byte(want), 0o644)).To(Succeed())
-		return
-	}
-	g.Expect(string(raw)).To(Equal(want), "run the test with -update")
+	page := pages.Generated{Root: "../../..", Page: "baremetalhost.md", Package: "./controllers/host/policy", Update: *update}
+	page.Hold(t, "phases", renderPhases())
+	page.Hold(t, "errors", renderErrors())
 }
 
 // label is a state's name in the documentation.

@@ -3,7 +3,6 @@ package trigger
 import (
 	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -12,11 +11,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/test/pages"
 )
 
 var update = flag.Bool("update", false, "write the generated parts of the documentation")
-
-const docsFile = "../../../docs/baremetalhost.md"
 
 // facts are those of a host with all that can be changed.
 func facts() Facts {
@@ -191,17 +189,8 @@ func TestTheRecordIsReadAsItWasWritten(t *testing.T) {
 
 // TestDocsAreGenerated keeps the table of the documentation equal to the code's.
 func TestDocsAreGenerated(t *testing.T) {
-	g := NewWithT(t)
-	raw, err := os.ReadFile(docsFile)
-	g.Expect(err).NotTo(HaveOccurred())
-	const begin, end = "<!-- begin triggers -->\n", "<!-- end triggers -->"
-	head, rest, found := strings.Cut(string(raw), begin)
-	g.Expect(found).To(BeTrue())
-	_, tail, found := strings.Cut(rest, end)
-	g.Expect(found).To(BeTrue())
 	var b strings.Builder
 	b.WriteString("| in `FailedWith` | what counts | not after | its removal counts |\n|---|---|---|---|\n")
-	word := map[bool]string{true: "yes", false: "no"}
 	for _, row := range Table {
 		not := "-"
 		if len(row.Not) > 0 {
@@ -211,12 +200,11 @@ func TestDocsAreGenerated(t *testing.T) {
 			}
 			not = strings.Join(kinds, ", ")
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", row.Name, row.Means, not, word[!row.Request])
+		removal := "yes"
+		if row.Request {
+			removal = "no"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", row.Name, row.Means, not, removal)
 	}
-	want := head + begin + b.String() + end + tail
-	if *update {
-		g.Expect(os.WriteFile(docsFile, []byte(want), 0o644)).To(Succeed())
-		return
-	}
-	g.Expect(string(raw)).To(Equal(want), "run: go test ./controllers/host/trigger -update")
+	pages.Generated{Root: "../../..", Page: "baremetalhost.md", Package: "./controllers/host/trigger", Update: *update}.Hold(t, "triggers", b.String())
 }
