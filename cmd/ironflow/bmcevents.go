@@ -74,7 +74,7 @@ func (e eventSettings) keys(dataDir string) (events.Keys, error) {
 }
 
 // tls is the listener's: the given certificate, or our own.
-func (e eventSettings) tls(own pki.Files, s tlsSettings) (*tls.Config, error) {
+func (e eventSettings) tls(own pki.Files, s v1alpha1.TLS) (*tls.Config, error) {
 	files := own
 	if e.CertDir != "" {
 		files = pki.Files{Cert: filepath.Join(e.CertDir, "tls.crt"), Key: filepath.Join(e.CertDir, "tls.key")}
@@ -97,7 +97,7 @@ func (p *bmcPart) makeEvents(options bmc.Options, asking client.Options) (*bmcev
 	if err != nil {
 		return nil, err
 	}
-	config, err := e.tls(p.cert, tlsSettings(p.settings.TLS))
+	config, err := e.tls(p.cert, p.settings.TLS)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/config/topics"
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/hub/pki"
 )
 
@@ -98,9 +99,9 @@ func TestCertificateOfEvents(t *testing.T) {
 	g := NewWithT(t)
 	own, err := pki.Ensure(filepath.Join(t.TempDir(), "own"), []string{"ironflow.example"}, time.Now())
 	g.Expect(err).NotTo(HaveOccurred())
-	config, err := new(eventSettings).tls(own, tlsSettings{})
+	config, err := new(eventSettings).tls(own, v1alpha1.TLS{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(config.GetCertificate(nil)).NotTo(BeNil())
-	_, err = (&eventSettings{CertDir: t.TempDir()}).tls(own, tlsSettings{})
+	_, err = (&eventSettings{CertDir: t.TempDir()}).tls(own, v1alpha1.TLS{})
 	g.Expect(err).To(MatchError(And(ContainSubstring("receiver of BMC events"), ContainSubstring("tls.crt"))))
 }

@@ -37,7 +37,7 @@ type bmcPart struct {
 // bmcParts are what the host controller hears of BMCs by; both nil for nothing.
 type bmcParts struct {
 	preflights *bmc.Verdicts
-	dispatcher       *bmcevents.Dispatcher
+	dispatcher *bmcevents.Dispatcher
 }
 
 // Name implements part.

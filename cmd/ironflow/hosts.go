@@ -67,7 +67,7 @@ func (h *hostPart) Setup(ctx context.Context) error {
 	}
 	o := host.Options{Settings: h.decisions()}
 	if h.hub != nil && h.images != nil {
-		source := progress.New(h.hub.core, h.images.store, h.manager.GetClient(), h.log.WithName("progress"))
+		source := progress.New(h.hub.core, h.images.Store, h.manager.GetClient(), h.log.WithName("progress"))
 		source.Events = imageEvents(h.manager)
 		o.Progress, o.ProgressChanged, o.Reads = source, source.Changed, h.images
 		if err := h.manager.Add(source); err != nil {

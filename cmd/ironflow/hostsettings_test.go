@@ -3,12 +3,12 @@ package main
 import (
 	"testing"
 
+	. "github.com/onsi/gomega"
+	"github.com/spf13/pflag"
+
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
-
-	. "github.com/onsi/gomega"
-	"github.com/spf13/pflag"
 )
 
 // TestTheEnvironmentOfTheExistingOperator takes its variables, in the words that it

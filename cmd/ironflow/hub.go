@@ -10,11 +10,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/controllers/agentlabels"
 	"github.com/ironflow/ironflow/controllers/agents"
 	"github.com/ironflow/ironflow/controllers/cluster"
@@ -28,18 +28,16 @@ import (
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/seal"
 	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/serving"
 	"github.com/ironflow/ironflow/hub/store"
 )
-
-// hubGrace is how long requests may go on after the end was asked for.
-const hubGrace = 5 * time.Second
 
 // hubParts are the hub's core and its REST API.
 type hubParts struct {
 	core  *service.Hub
 	api   *rest.Server
 	cert  pki.Files
-	tls   tlsSettings
+	tls   v1alpha1.TLS
 	log   *slog.Logger
 	store store.Store
 	files configured.FileStore
@@ -67,7 +65,7 @@ func newHub(ctx context.Context, s configuration, cert pki.Files, metrics promet
 
 // newHubOver makes the hub over records that are open.
 func newHubOver(ctx context.Context, records store.Store, s configuration, cert pki.Files, urls imageURLs, metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
-	h := &hubParts{cert: cert, tls: tlsSettings(s.TLS), log: log, store: records}
+	h := &hubParts{cert: cert, tls: s.TLS, log: log, store: records}
 	var err error
 	if h.files, err = configured.Files(s.Files).Open(ctx, s.Store.DataDir, log); err != nil {
 		return nil, fmt.Errorf("the hub's files: %w", err)
@@ -144,50 +142,17 @@ func (h *hubParts) serve(ctx context.Context, addr, plain string) error {
 		return err
 	}
 	h.door.opened.Store(true)
-	keeping, watching := make(chan error, 1), make(chan error, 1)
-	go func() { keeping <- h.core.KeepCheckIns(ctx) }()
-	go func() { watching <- h.core.Run(ctx) }()
-	if err := h.core.Reseal(ctx); err != nil {
-		h.log.Error("not all that is kept of clusters and infra-envs could be sealed with the present key; keep cluster.key.old, if there is one", "error", err)
-	}
-	asking := make(chan struct{})
-	go func() {
-		defer close(asking)
-		h.releases.Run(ctx, func(err error) {
-			h.log.Warn("the update service did not tell all releases; the hub asks again", "error", err)
-		})
-	}()
-	server := h.api.HTTPServer()
-	if h.around != nil {
-		server.Handler = h.around(server.Handler)
-	}
-	failed := make(chan error, len(listeners))
-	for _, listener := range listeners {
-		go func() { failed <- server.Serve(listener) }()
-	}
-	select {
-	case err := <-failed:
-		return fmt.Errorf("hub: %w", err)
-	case <-ctx.Done():
-	}
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), hubGrace)
-	defer cancel()
-	if server.Shutdown(stop) != nil {
-		err = server.Close()
-	}
-	failure := <-failed
-	if !errors.Is(failure, http.ErrServerClosed) {
-		return failure
-	}
-	<-asking
-	return errors.Join(err, <-keeping, <-watching, h.store.Close(), h.files.Close(), h.closeIgnition())
+	running := serving.Service{Hub: h.core, API: h.api, Releases: h.releases, Around: h.around, Close: h.close, Log: h.log}
+	return running.Serve(ctx, listeners)
 }
 
-func (h *hubParts) closeIgnition() error {
-	if h.ignition == nil {
-		return nil
+// close ends what the hub works on.
+func (h *hubParts) close() error {
+	err := errors.Join(h.store.Close(), h.files.Close())
+	if h.ignition != nil {
+		err = errors.Join(err, h.ignition.Close())
 	}
-	return h.ignition.Close()
+	return err
 }
 
 // setup registers the controllers of the hub's resources.
@@ -195,7 +160,7 @@ func (h *hubParts) setup(mgr ctrl.Manager) error {
 	h.core.AskMemory(agents.Memory{Client: mgr.GetClient()})
 	var bases <-chan struct{} // those of another process change unheard
 	if h.live.images != nil {
-		bases = h.live.images.changedForEnvs
+		bases = h.live.images.ChangedForEnvs
 	}
 	return errors.Join(
 		infraenv.Setup(mgr, h.core, h.live.settings.Hub.PublishURL, h.live.liveSystem, bases),

@@ -30,12 +30,12 @@ func TestTheHubListens(t *testing.T) {
 	}
 	secure, plain := free(g), free(g)
 
-	stop := serving(g, hub(), secure, "")
+	stop := served(g, hub(), secure, "")
 	g.Eventually(get(secure)).Should(Equal(http.StatusBadRequest), "net/http's answer to plain HTTP")
 	g.Expect(get(plain)()).To(BeZero(), "nobody is there")
 	stop()
 
-	stop = serving(g, hub(), secure, plain)
+	stop = served(g, hub(), secure, plain)
 	g.Eventually(get(plain)).Should(Equal(http.StatusOK))
 	g.Expect(get(secure)()).To(Equal(http.StatusBadRequest))
 	stop()
@@ -47,8 +47,8 @@ func TestTheHubListens(t *testing.T) {
 	g.Expect(hub().serve(t.Context(), secure, plain)).To(MatchError(And(ContainSubstring("cannot listen on "+plain), ContainSubstring("choose another address"))))
 }
 
-// serving serves until the function that it returns is called.
-func serving(g *WithT, h *hubParts, addr, plain string) (stop func()) {
+// served serves until the function that it returns is called.
+func served(g *WithT, h *hubParts, addr, plain string) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- h.serve(ctx, addr, plain) }()

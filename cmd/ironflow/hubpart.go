@@ -14,6 +14,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/link"
 	"github.com/ironflow/ironflow/hub/configured"
 	"github.com/ironflow/ironflow/hub/store"
+	imagesconfigured "github.com/ironflow/ironflow/imagecustomization/configured"
 )
 
 // hubPart is the hub's REST API, with the controllers of its resources.
@@ -31,7 +32,7 @@ func (p *hubPart) Flags() []settings.Group {
 // Check implements part: what the hub cannot do without.
 func (p *hubPart) Check() error {
 	s := &p.settings
-	return errors.Join(checkNmstatectl(s.LiveSystem.Nmstatectl), s.checkAddresses(), s.work().Check())
+	return errors.Join(imagesconfigured.CheckNmstatectl(s.LiveSystem.Nmstatectl), s.checkAddresses(), s.work().Check())
 }
 
 // Setup implements part.

@@ -49,7 +49,7 @@ func TestIgnitionComesFromTheFolder(t *testing.T) {
 	go func() { ran <- h.core.Run(t.Context()) }()
 	t.Cleanup(func() {
 		g.Expect(<-ran).To(Succeed())
-		_, _, _ = h.store.Close(), h.files.Close(), h.closeIgnition()
+		_ = h.close()
 	})
 
 	key := store.HostKey{InfraEnvID: "11111111-1111-4111-8111-111111111111", HostID: "aaaaaaaa-0000-4000-8000-000000000001"}

@@ -13,6 +13,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/image"
 	"github.com/ironflow/ironflow/controllers/progress"
 	"github.com/ironflow/ironflow/hub/configured"
+	imagesconfigured "github.com/ironflow/ironflow/imagecustomization/configured"
 	"github.com/ironflow/ironflow/imagecustomization/hubpaths"
 )
 
@@ -52,7 +53,7 @@ func (p *imagePart) Check() error {
 	if v := s.LiveSystem.VLANInterfaces; v != "" && v != image.VLANAlways && v != image.VLANNever {
 		return fmt.Errorf("--ironic-agent-vlan-interfaces %q is neither %s nor %s", v, image.VLANAlways, image.VLANNever)
 	}
-	return errors.Join(checkNmstatectl(s.LiveSystem.Nmstatectl), s.checkAddresses())
+	return errors.Join(imagesconfigured.CheckNmstatectl(s.LiveSystem.Nmstatectl), s.checkAddresses())
 }
 
 // Setup implements part.
@@ -67,9 +68,9 @@ func (p *imagePart) Setup(ctx context.Context) error {
 		return err
 	}
 	p.images.hosts = p.manager.GetClient()
-	p.images.resolver = hubpaths.New(hubImages{p.program}, p.images.store)
+	p.images.Resolver = hubpaths.New(hubImages{p.program}, p.images.Store)
 	if p.alone {
-		stalls := &progress.Stalls{Images: p.images.store, Client: p.manager.GetClient(), Events: imageEvents(p.manager)}
+		stalls := &progress.Stalls{Images: p.images.Store, Client: p.manager.GetClient(), Events: imageEvents(p.manager)}
 		closing := everywhere(func(ctx context.Context) error {
 			<-ctx.Done()
 			return errors.Join(p.hub.store.Close(), p.hub.files.Close())
@@ -83,7 +84,7 @@ func (p *imagePart) Setup(ctx context.Context) error {
 
 // serve has the manager run the image server.
 func (p *imagePart) serve() error {
-	p.images.leads = func() bool {
+	p.images.Leads = func() bool {
 		select {
 		case <-p.manager.Elected():
 			return true

@@ -30,7 +30,7 @@ func (p *program) imageURLs() imageURLs {
 	return func(env wire.InfraEnv, token string) (service.ImageURLs, error) {
 		arch, version := media.NormalArch(cmp.Or(env.CPUArchitecture, wire.InfraEnvCPUArchitectureX8664)), cmp.Or(env.OpenshiftVersion, newestMedium)
 		if p.images != nil {
-			b, err := p.images.media.Select(context.Background(), arch, env.OpenshiftVersion)
+			b, err := p.images.Media.Select(context.Background(), arch, env.OpenshiftVersion)
 			if err != nil {
 				return service.ImageURLs{}, err
 			}

@@ -1,24 +1,20 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"os"
-	"slices"
-	"strings"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
-	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/api/version"
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/image"
 	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/imagecustomization/configured"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/network"
 )
 
@@ -27,45 +23,20 @@ func (p *imagePart) makeImages() error {
 	if _, err := p.baseConfig(); err != nil {
 		return err // a mistake of the operator, to be seen at once
 	}
-	p.images.settings = p.liveSettings
+	p.images.Settings = p.liveSettings
 	return image.Setup(p.manager, image.Options{
-		Store: p.images.store, Architectures: p.images.architectures, IPA: p.ipaConfig, Agent: p.agentConfig, Base: p.baseConfig,
-		Live: p.liveSystem, VLANInterfaces: p.settings.LiveSystem.VLANInterfaces, Changed: p.images.changed, Namespaces: p.settings.Kubernetes.Namespaces,
+		Store: p.images.Store, Architectures: p.images.Architectures, IPA: p.ipaConfig, Agent: p.agentConfig, Base: p.baseConfig,
+		Live: p.liveSystem, VLANInterfaces: p.settings.LiveSystem.VLANInterfaces, Changed: p.images.Changed, Namespaces: p.settings.Kubernetes.Namespaces,
 	})
-}
-
-// Values of --live-nmstatectl.
-const (
-	nmstatectlAuto   = "auto"
-	nmstatectlAlways = "always"
-	nmstatectlNever  = "never"
-)
-
-// checkNmstatectl refuses any other; none is auto.
-func checkNmstatectl(value string) error {
-	if !slices.Contains([]string{"", nmstatectlAuto, nmstatectlAlways, nmstatectlNever}, value) {
-		return fmt.Errorf("--live-nmstatectl %q is neither %s, %s nor %s", value, nmstatectlAuto, nmstatectlAlways, nmstatectlNever)
-	}
-	return nil
 }
 
 // liveSystem is what is known of the live system of the base image that fits.
 func (p *program) liveSystem(ctx context.Context, arch, version string) network.Live {
-	switch p.settings.LiveSystem.Nmstatectl {
-	case nmstatectlAlways:
-		return network.Live{Nmstatectl: true, Why: "--live-nmstatectl=always"}
-	case nmstatectlNever:
-		return network.Live{Why: "--live-nmstatectl=never"}
-	}
+	said := p.settings.LiveSystem.Nmstatectl
 	if p.images == nil {
-		return network.Live{Why: "the base images are another process's; where they have nmstatectl, say --live-nmstatectl=always"}
+		return configured.Live(said, nil)
 	}
-	m, err := p.images.media.Select(ctx, arch, version)
-	if err != nil {
-		return network.Live{Why: err.Error()}
-	}
-	has, why := m.Nmstatectl()
-	return network.Live{Nmstatectl: has, Why: why}
+	return configured.Live(said, func() (*media.Medium, error) { return p.images.Media.Select(ctx, arch, version) })
 }
 
 // imageEvents takes the image server's events about hosts.
@@ -84,65 +55,12 @@ func (p *imagePart) liveSettings() string {
 
 // baseConfig is what every live image begins with.
 func (p *imagePart) baseConfig() (ignition.HostConfig, error) {
-	live := p.settings.LiveSystem
-	keys, keysErr := readLines(p.settings.LiveSystem.SSHKeyFile)
-	registries, registriesErr := readGiven(live.RegistriesFile)
-	bundle, bundleErr := readGiven(live.CABundleFile)
-	pull, pullErr := pullSecretText(live)
-	for _, problem := range []struct {
-		what string
-		err  error
-	}{{"SSH keys", keysErr}, {"registries.conf", registriesErr}, {"CA bundle", bundleErr}, {"pull secret", pullErr}} {
-		if problem.err != nil {
-			return ignition.HostConfig{}, fmt.Errorf("%s of live images: %w", problem.what, problem.err)
-		}
-	}
-	return ignition.HostConfig{
-		SSHKeys: append(keys, linesOf(p.settings.LiveSystem.SSHKey)...), PullSecret: pull, Registries: registries, CABundle: bundle, NTPServers: live.NTPServers,
-		Proxy: ignition.Proxy{HTTP: live.HTTPProxy, HTTPS: live.HTTPSProxy, No: live.NoProxy},
-	}, nil
-}
-
-// pullSecretText is the pull secret, empty for none. An error does not repeat it.
-func pullSecretText(s v1alpha1.LiveSystem) (ignition.Secret, error) {
-	if s.PullSecret == "" {
-		text, err := readExisting(s.PullSecretFile)
-		return ignition.Secret(strings.TrimSpace(text)), err
-	}
-	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(s.PullSecret))
-	if err != nil {
-		return "", errors.New("IRONIC_AGENT_PULL_SECRET is not base64")
-	}
-	return ignition.Secret(raw), nil
-}
-
-// readGiven reads a file that has to be there when it is named.
-func readGiven(file string) (string, error) {
-	if file == "" {
-		return "", nil
-	}
-	raw, err := os.ReadFile(file)
-	return string(raw), err
+	return configured.Host(p.settings.LiveSystem)
 }
 
 // ipaConfig is what every live image of an architecture tells ironic-python-agent.
 func (p *imagePart) ipaConfig(arch string) (ignition.IPA, error) {
-	ca, err := readExisting(p.settings.LiveSystem.IronicCAFile)
-	if err != nil {
-		return ignition.IPA{}, fmt.Errorf("CA of Ironic: %w", err)
-	}
-	live := p.settings.LiveSystem
-	config := ignition.IPA{
-		CA: ca, Image: p.settings.LiveSystem.IronicAgentImage, ImageInsecure: live.IronicAgentImageInsecure, IPOptions: live.IPOptions,
-		APIURLs: live.IronicBaseURLs, InspectionURLs: live.InspectorBaseURLs,
-	}
-	if arch == "aarch64" {
-		config.Image = cmp.Or(live.IronicAgentImageARM, config.Image)
-	}
-	if config.Image == "" {
-		config.Command = []string{"/usr/local/bin/ironic-python-agent", "--config-file", "/etc/ironic-python-agent.conf"}
-	}
-	return config, nil
+	return configured.IPA(p.settings.LiveSystem, arch)
 }
 
 // agentConfig is what the live image of a machine of an InfraEnv tells the host agent.

@@ -9,11 +9,14 @@ import (
 
 	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/hub/pki"
+	"github.com/ironflow/ironflow/imagecustomization/configured"
 	"github.com/ironflow/ironflow/imagecustomization/media"
+	"github.com/ironflow/ironflow/imagecustomization/serving"
 	testmedia "github.com/ironflow/ironflow/test/media"
 )
 
@@ -66,19 +69,20 @@ func TestChangedMediaAndFilesReachTheImages(t *testing.T) {
 						c.LiveSystem.IronicCAFile, c.LiveSystem.SSHKeyFile = filepath.Join(dir, "ironic.crt"), filepath.Join(dir, "keys")
 					}),
 				}}
-				p.images = &imageParts{media: registry, log: logr.Discard(), changed: make(chan struct{}, 1), changedForEnvs: make(chan struct{}, 1), settings: p.liveSettings}
-				go p.images.followBases(t.Context())
+				p.images = &imageParts{Service: serving.New(serving.Options{Media: registry, Registerer: prometheus.NewRegistry(), Log: logr.Discard()})}
+				p.images.Settings = p.liveSettings
+				go p.images.FollowBases(t.Context())
 				synctest.Wait()
-				g.Expect(p.images.changed).NotTo(Receive(), "the start is no change")
+				g.Expect(p.images.Changed).NotTo(Receive(), "the start is no change")
 				c.change(g)
-				<-time.After(rescan + time.Second)
+				<-time.After(serving.Rescan + time.Second)
 				if c.want {
-					g.Expect(p.images.changed).To(Receive())
-					g.Expect(p.images.changedForEnvs).To(Receive(), "what a network needs may be there now")
+					g.Expect(p.images.Changed).To(Receive())
+					g.Expect(p.images.ChangedForEnvs).To(Receive(), "what a network needs may be there now")
 				}
-				<-time.After(10 * rescan)
-				g.Expect(p.images.changed).NotTo(Receive(), "once")
-				g.Expect(p.images.changedForEnvs).NotTo(Receive(), "once")
+				<-time.After(10 * serving.Rescan)
+				g.Expect(p.images.Changed).NotTo(Receive(), "once")
+				g.Expect(p.images.ChangedForEnvs).NotTo(Receive(), "once")
 			})
 		})
 	}
@@ -98,13 +102,13 @@ func TestWhatIsKnownOfALiveSystem(t *testing.T) {
 		want       bool
 		why        string
 	}{
-		{nmstatectlAuto, "x86_64", true, "fedora-coreos-42"},
-		{nmstatectlAuto, "aarch64", false, "rhcos-414"},
-		{nmstatectlAuto, "s390x", false, "no base image fits"},
-		{nmstatectlAlways, "aarch64", true, "always"},
-		{nmstatectlNever, "x86_64", false, "never"},
+		{configured.NmstatectlAuto, "x86_64", true, "fedora-coreos-42"},
+		{configured.NmstatectlAuto, "aarch64", false, "rhcos-414"},
+		{configured.NmstatectlAuto, "s390x", false, "no base image fits"},
+		{configured.NmstatectlAlways, "aarch64", true, "always"},
+		{configured.NmstatectlNever, "x86_64", false, "never"},
 	} {
-		p := &program{settings: with(func(s *v1alpha1.IronflowConfiguration) { s.LiveSystem.Nmstatectl = c.said }), images: &imageParts{media: registry}}
+		p := &program{settings: with(func(s *v1alpha1.IronflowConfiguration) { s.LiveSystem.Nmstatectl = c.said }), images: &imageParts{Service: &serving.Service{Media: registry}}}
 		live := p.liveSystem(t.Context(), c.arch, "")
 		g.Expect(live.Nmstatectl).To(Equal(c.want), "%+v", c)
 		g.Expect(live.Why).To(ContainSubstring(c.why))

@@ -8,6 +8,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/ironflow/ironflow/controllers/scrape"
+	"github.com/ironflow/ironflow/hub/configured"
 	"github.com/ironflow/ironflow/hub/pki"
 )
 
@@ -20,7 +21,7 @@ func (p *program) metricsOptions() (metricsserver.Options, error) {
 	if s.Monitoring.MetricsInsecure || s.Monitoring.MetricsAddress == "0" {
 		return o, nil
 	}
-	harden, err := tlsSettings(s.TLS).harden()
+	harden, err := configured.TLS(s.TLS)
 	if err != nil {
 		return o, err
 	}
@@ -32,7 +33,7 @@ func (p *program) metricsOptions() (metricsserver.Options, error) {
 	if files.Cert == "" {
 		return o, nil
 	}
-	serving, err := serverTLS(files, tlsSettings(s.TLS))
+	serving, err := serverTLS(files, s.TLS)
 	if err != nil {
 		return o, fmt.Errorf("metrics: %w", err)
 	}

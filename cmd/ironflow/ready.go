@@ -29,11 +29,11 @@ func (p *imagePart) hasBase() func(*http.Request) error {
 			return nil
 		}
 		for _, f := range check.Ask(r.Context()) {
-			if f.Level == selfcheck.Error && len(p.images.media.List()) == 0 {
+			if f.Level == selfcheck.Error && len(p.images.Media.List()) == 0 {
 				return errors.New(f.Text + ": " + f.Next)
 			}
 		}
-		had.Store(len(p.images.media.List()) > 0)
+		had.Store(len(p.images.Media.List()) > 0)
 		return nil
 	}
 }

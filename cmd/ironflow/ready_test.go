@@ -11,6 +11,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	mediapkg "github.com/ironflow/ironflow/imagecustomization/media"
+	"github.com/ironflow/ironflow/imagecustomization/serving"
 	"github.com/ironflow/ironflow/test/media"
 )
 
@@ -21,7 +22,7 @@ func TestReadyOnceThereIsABaseImage(t *testing.T) {
 	dir := t.TempDir()
 	registry, err := mediapkg.Open(t.Context(), dir, mediapkg.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
-	p := &imagePart{program: &program{log: logr.Discard(), settings: with(func(c *v1alpha1.IronflowConfiguration) { c.Images.BaseImage = dir }), images: &imageParts{media: registry}}}
+	p := &imagePart{program: &program{log: logr.Discard(), settings: with(func(c *v1alpha1.IronflowConfiguration) { c.Images.BaseImage = dir }), images: &imageParts{Service: &serving.Service{Media: registry}}}}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", http.NoBody)
 	g.Expect(err).NotTo(HaveOccurred())
 	ready := p.hasBase()

@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -24,12 +23,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	ironflowv1 "github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/secretcache"
 	"github.com/ironflow/ironflow/controllers/wire"
+	"github.com/ironflow/ironflow/hub/configured"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/hub/reach"
 	"github.com/ironflow/ironflow/ironic"
@@ -231,8 +232,8 @@ func hostOf(rawURL string) string {
 }
 
 // serverTLS serves a certificate, and its renewal.
-func serverTLS(files pki.Files, s tlsSettings) (*tls.Config, error) {
-	harden, err := s.harden()
+func serverTLS(files pki.Files, s v1alpha1.TLS) (*tls.Config, error) {
+	harden, err := configured.TLS(s)
 	if err != nil {
 		return nil, err
 	}
@@ -243,26 +244,4 @@ func serverTLS(files pki.Files, s tlsSettings) (*tls.Config, error) {
 	config := reloader.TLSConfig()
 	harden(config)
 	return config, nil
-}
-
-// readLines returns the non-empty lines of a file; none when there is no file.
-func readLines(file string) ([]string, error) {
-	if file == "" {
-		return nil, nil
-	}
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	return linesOf(string(raw)), nil
-}
-
-// linesOf are the lines of a text that say something.
-func linesOf(text string) (lines []string) {
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return lines
 }

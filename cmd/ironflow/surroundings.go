@@ -108,7 +108,7 @@ func baseImages(registry *media.Registry, place, list string) selfcheck.BaseImag
 
 // lookAtMedia are the base images as the image server has them.
 func (p *program) lookAtMedia(context.Context) (selfcheck.BaseImages, error) {
-	return baseImages(p.images.media, p.settings.mediaPlace(), p.settings.Images.BaseImageList), nil
+	return baseImages(p.images.Media, p.settings.mediaPlace(), p.settings.Images.BaseImageList), nil
 }
 
 // tellSurroundings has the manager look at what is around the parts that run: all of it at the

@@ -1,4 +1,4 @@
-package main
+package serving
 
 import (
 	"bytes"
@@ -25,23 +25,23 @@ func TestAFollowerServesWhatTheLeaderPuts(t *testing.T) {
 	NewWithT(t).Expect(testmedia.WriteFile(iso, testmedia.Options{RootfsBytes: 1 << 20})).To(Succeed())
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		replica := func(leads bool) *imageParts {
+		replica := func(leads bool) *Service {
 			registry, err := media.Open(t.Context(), iso, media.Options{})
 			g.Expect(err).NotTo(HaveOccurred())
 			store, err := images.NewStore(t.Context(), images.Options{
 				Media: registry, BaseURL: "http://192.0.2.1:8080", SigningKey: bytes.Repeat([]byte("k"), 32), StateDir: filepath.Join(dir, "state"),
 			})
 			g.Expect(err).NotTo(HaveOccurred())
-			return &imageParts{store: store, log: logr.Discard(), leads: func() bool { return leads }}
+			return &Service{Store: store, log: logr.Discard(), Leads: func() bool { return leads }}
 		}
 		leader, follower := replica(true), replica(false)
 		go follower.followLeader(t.Context())
 		put := func(text string) string {
-			b, err := leader.store.Put(t.Context(), images.Spec{Key: "metal/host-0", Arch: "x86_64", Ignition: []byte(text)})
+			b, err := leader.Store.Put(t.Context(), images.Spec{Key: "metal/host-0", Arch: "x86_64", Ignition: []byte(text)})
 			g.Expect(err).NotTo(HaveOccurred())
 			return strings.TrimPrefix(b.URL, "http://192.0.2.1:8080")
 		}
-		ask := func(p *imageParts, path string) int {
+		ask := func(p *Service, path string) int {
 			found, code := p.alias(httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
 			if code == http.StatusOK {
 				g.Expect(found).To(Equal(path))
@@ -56,9 +56,9 @@ func TestAFollowerServesWhatTheLeaderPuts(t *testing.T) {
 		g.Expect(ask(follower, second)).To(Equal(200))
 		g.Expect(ask(follower, "/images/none/none/none.iso")).To(BeZero())
 
-		g.Expect(leader.store.Remove("metal/host-0")).To(Succeed())
+		g.Expect(leader.Store.Remove("metal/host-0")).To(Succeed())
 		<-time.After(revokeEvery + time.Second)
-		g.Expect(follower.store.Lookup(second)).To(BeNil(), "revoked without a request")
+		g.Expect(follower.Store.Lookup(second)).To(BeNil(), "revoked without a request")
 		g.Expect(ask(leader, first)).To(BeZero(), "a leader knows all that there is")
 	})
 }

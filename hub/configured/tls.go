@@ -1,4 +1,4 @@
-package main
+package configured
 
 import (
 	"crypto/tls"
@@ -11,17 +11,14 @@ import (
 	"github.com/ironflow/ironflow/api/config/v1alpha1"
 )
 
-// tlsSettings are what our TLS listeners agree to.
-type tlsSettings v1alpha1.TLS
-
 // tlsVersions are the values of tls-min-version and tls-max-version.
 var tlsVersions = map[string]uint16{"TLS12": tls.VersionTLS12, "TLS13": tls.VersionTLS13}
 
 // tlsCurves are the key exchanges that Go has.
 var tlsCurves = []tls.CurveID{tls.X25519MLKEM768, tls.SecP256r1MLKEM768, tls.SecP384r1MLKEM1024, tls.X25519, tls.CurveP256, tls.CurveP384, tls.CurveP521}
 
-// harden is what the settings do to a listener's TLS.
-func (t tlsSettings) harden() (func(*tls.Config), error) {
+// TLS is what the settings do to a listener's TLS.
+func TLS(t v1alpha1.TLS) (func(*tls.Config), error) {
 	oldest, err := tlsVersion("--tls-min-version", t.MinVersion, tls.VersionTLS12)
 	if err != nil {
 		return nil, err
@@ -33,11 +30,11 @@ func (t tlsSettings) harden() (func(*tls.Config), error) {
 	case newest != 0 && newest < oldest:
 		return nil, fmt.Errorf("--tls-max-version %s is older than --tls-min-version %s", t.MaxVersion, t.MinVersion)
 	}
-	suites, err := t.suites()
+	suites, err := cipherSuites(t)
 	if err != nil {
 		return nil, err
 	}
-	curves, err := t.keyExchanges()
+	curves, err := keyExchanges(t)
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +54,8 @@ func tlsVersion(flag, name string, usual uint16) (uint16, error) {
 	return version, nil
 }
 
-// suites are the cipher suites; none for Go's choice.
-func (t tlsSettings) suites() (ids []uint16, err error) {
+// cipherSuites are those that are named; none for Go's choice.
+func cipherSuites(t v1alpha1.TLS) (ids []uint16, err error) {
 	all := map[string]uint16{}
 	for _, suite := range tls.CipherSuites() {
 		all[suite.Name] = suite.ID
@@ -74,7 +71,7 @@ func (t tlsSettings) suites() (ids []uint16, err error) {
 }
 
 // keyExchanges are the curves; none for Go's choice.
-func (t tlsSettings) keyExchanges() (ids []tls.CurveID, err error) {
+func keyExchanges(t v1alpha1.TLS) (ids []tls.CurveID, err error) {
 	for _, name := range t.CurvePreferences {
 		at := slices.IndexFunc(tlsCurves, func(c tls.CurveID) bool { return c.String() == name || strconv.Itoa(int(c)) == name })
 		if at < 0 {

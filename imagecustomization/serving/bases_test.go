@@ -1,4 +1,4 @@
-package main
+package serving
 
 import (
 	"os"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/ironflow/ironflow/imagecustomization/media"
 	testmedia "github.com/ironflow/ironflow/test/media"
@@ -34,16 +35,14 @@ func TestImagesAreMadeAnewWhenTheirMediumIsAnother(t *testing.T) {
 				g.Expect(testmedia.WriteFile(path, testmedia.Options{RootfsBytes: 1 << 20})).To(Succeed())
 				registry, err := media.Open(t.Context(), path, media.Options{})
 				g.Expect(err).NotTo(HaveOccurred())
-				parts := &imageParts{
-					media: registry, changed: make(chan struct{}, 1), changedForEnvs: make(chan struct{}, 1), settings: func() string { return "" }, log: logr.Discard(),
-				}
-				go parts.followBases(t.Context())
+				s := New(Options{Media: registry, Registerer: prometheus.NewRegistry(), Log: logr.Discard()})
+				go s.FollowBases(t.Context())
 				synctest.Wait()
 				c.change(g, path)
-				<-time.After(rescan + time.Second)
+				<-time.After(Rescan + time.Second)
 				synctest.Wait()
-				g.Expect(len(parts.changed) == 1).To(Equal(c.told))
-				g.Expect(len(parts.changedForEnvs) == 1).To(Equal(c.told))
+				g.Expect(len(s.Changed) == 1).To(Equal(c.told))
+				g.Expect(len(s.ChangedForEnvs) == 1).To(Equal(c.told))
 			})
 		})
 	}
