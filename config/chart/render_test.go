@@ -3,6 +3,8 @@ package chart_test
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -269,6 +271,21 @@ func TestFieldsThatTheChartRefusesExist(t *testing.T) {
 	for _, field := range fields {
 		g.Expect(page).To(ContainSubstring("| `" + strings.Trim(field, `"`) + "` |"))
 	}
+}
+
+// TestMemoryIsEnoughForAThousandHosts: a pod that is given less than docs/scale.md says that a fleet takes is killed again and again.
+func TestMemoryIsEnoughForAThousandHosts(t *testing.T) {
+	g := NewWithT(t)
+	peaks := regexp.MustCompile(`(?m)^\| peak_mib \|.*?\| (?:at most )?(\d+) \|`).FindAllStringSubmatch(text(t, "../../docs/scale.md"), -1)
+	g.Expect(peaks).To(HaveLen(2), "the controllers, and what BMCs add")
+	var want int64
+	for _, peak := range peaks {
+		mib, err := strconv.ParseInt(peak[1], 10, 64)
+		g.Expect(err).NotTo(HaveOccurred())
+		want += mib << 20
+	}
+	given := podOf(t, rendered(t, values("loadbalancer")...)).Containers[0].Resources.Limits.Memory().Value()
+	g.Expect(given).To(BeNumerically(">", want))
 }
 
 // TestImagesArePinned by a release or a digest.
