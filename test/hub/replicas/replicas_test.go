@@ -128,6 +128,7 @@ func (w *world) begin() (all []*agent) {
 func TestReplicaThatIsKilled(t *testing.T) {
 	for name, first := range map[string]bool{"the one that keeps the timers": true, "the other one": false} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // most of it is waiting for a host to be called silent
 			db := postgres.New(t)
 			leader, killLeader := start(t, db)
 			hub, s, err := open(t.Context(), db.URL, db.PasswordFile, t.TempDir())
