@@ -165,8 +165,12 @@ var comparisons = map[string]string{
 func because(list []condition) string {
 	var b strings.Builder
 	for i, c := range list {
-		if i > 0 {
-			b.WriteString(map[bool]string{true: " or ", false: " and "}[c.or])
+		switch {
+		case i == 0:
+		case c.or:
+			b.WriteString(" or ")
+		default:
+			b.WriteString(" and ")
 		}
 		name := c.attribute
 		if c.property != currentValue {

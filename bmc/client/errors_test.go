@@ -77,19 +77,27 @@ func TestMessages(t *testing.T) {
 		want []client.Message
 		text string
 	}{
-		"a list":                 {`{"error":{"code":"Base.1.18.GeneralError","@Message.ExtendedInfo":[` + one + `]}}`, []client.Message{whole}, "The property X is not known (status 400, Base.1.18.PropertyUnknown)"},
+		"a list": {
+			`{"error":{"code":"Base.1.18.GeneralError","@Message.ExtendedInfo":[` + one + `]}}`,
+			[]client.Message{whole},
+			"The property X is not known (status 400, Base.1.18.PropertyUnknown)",
+		},
 		"one object":             {`{"error":{"@Message.ExtendedInfo":` + one + `}}`, []client.Message{whole}, "The property X is not known (status 400, Base.1.18.PropertyUnknown)"},
 		"at the top":             {`{"@Message.ExtendedInfo":[` + one + `]}`, []client.Message{whole}, "The property X is not known (status 400, Base.1.18.PropertyUnknown)"},
 		"beside a property":      {`{"UserName@Message.ExtendedInfo":[` + one + `]}`, []client.Message{whole}, "The property X is not known (status 400, Base.1.18.PropertyUnknown)"},
 		"one argument, a number": {`{"error":{"@Message.ExtendedInfo":[{"MessageId":"A.1.B","MessageArgs":7}]}}`, []client.Message{{ID: "A.1.B", Args: []string{"7"}}}, "bad request (status 400, A.1.B)"},
-		"code and message":       {`{"error":{"code":"Base.1.0.GeneralError","message":"It failed."}}`, []client.Message{{ID: "Base.1.0.GeneralError", Text: "It failed."}}, "It failed (status 400, Base.1.0.GeneralError)"},
-		"as OData had it":        {`{"error":{"code":"5","message":{"lang":"en-us","value":"not supported: "}}}`, []client.Message{{ID: "5", Text: "not supported:"}}, "not supported: (status 400, 5)"},
-		"a text":                 {`{"error":"It failed."}`, []client.Message{{Text: "It failed."}}, "It failed (status 400)"},
-		"control characters":     {`{"error":"It\nfailed\u001b[31m"}`, []client.Message{{Text: "It failed [31m"}}, "It failed [31m (status 400)"},
-		"nothing":                {``, nil, "bad request (status 400)"},
-		"a page":                 {`<html><body>Bad</body></html>`, nil, "bad request (status 400)"},
-		"half":                   {`{"error":{"@Message`, nil, "bad request (status 400)"},
-		"wrong types":            {`{"error":{"@Message.ExtendedInfo":[1,"x",null,[` + one + `]],"code":{},"message":[]}}`, nil, "bad request (status 400)"},
+		"code and message": {
+			`{"error":{"code":"Base.1.0.GeneralError","message":"It failed."}}`,
+			[]client.Message{{ID: "Base.1.0.GeneralError", Text: "It failed."}},
+			"It failed (status 400, Base.1.0.GeneralError)",
+		},
+		"as OData had it":    {`{"error":{"code":"5","message":{"lang":"en-us","value":"not supported: "}}}`, []client.Message{{ID: "5", Text: "not supported:"}}, "not supported: (status 400, 5)"},
+		"a text":             {`{"error":"It failed."}`, []client.Message{{Text: "It failed."}}, "It failed (status 400)"},
+		"control characters": {`{"error":"It\nfailed\u001b[31m"}`, []client.Message{{Text: "It failed [31m"}}, "It failed [31m (status 400)"},
+		"nothing":            {``, nil, "bad request (status 400)"},
+		"a page":             {`<html><body>Bad</body></html>`, nil, "bad request (status 400)"},
+		"half":               {`{"error":{"@Message`, nil, "bad request (status 400)"},
+		"wrong types":        {`{"error":{"@Message.ExtendedInfo":[1,"x",null,[` + one + `]],"code":{},"message":[]}}`, nil, "bad request (status 400)"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -100,7 +100,10 @@ func TestJSONThatIsNone(t *testing.T) {
 func TestAlmostJSONInOtherAnswers(t *testing.T) {
 	g, f := NewWithT(t), newFake()
 	f.root = "\xef\xbb\xbf" + strings.Replace(plainRoot, `"1.6.0"`, "\"1.6.0\",\"Product\":\"a\tb\"", 1)
-	f.paths[system] = answers(http.StatusForbidden, "{\"error\":{\"@Message.ExtendedInfo\":[{\"MessageId\":\"iLO.2.14.LicenseKeyRequired\",\"Message\":\"A license\r\nkey\x1b[2J is \u202erequired.\"}]}}\x00")
+	f.paths[system] = answers(
+		http.StatusForbidden,
+		"{\"error\":{\"@Message.ExtendedInfo\":[{\"MessageId\":\"iLO.2.14.LicenseKeyRequired\",\"Message\":\"A license\r\nkey\x1b[2J is \u202erequired.\"}]}}\x00",
+	)
 	it := newClient(t, serve(t, f), quick())
 	err := it.Get(t.Context(), system, &struct{}{})
 	g.Expect(client.KindOf(err)).To(Equal(client.Licence))

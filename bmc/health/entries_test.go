@@ -93,7 +93,11 @@ func (b *logBMC) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	list = list[min(from, len(list)):]
 	if b.size > 0 && len(list) > b.size {
 		list = list[:b.size]
-		page[map[bool]string{false: "Members@odata.nextLink", true: "@odata.nextLink"}[b.plain]] = fmt.Sprintf("%s?$skip=%d", entries, from+b.size)
+		link := "Members@odata.nextLink"
+		if b.plain {
+			link = "@odata.nextLink"
+		}
+		page[link] = fmt.Sprintf("%s?$skip=%d", entries, from+b.size)
 	}
 	if b.bare {
 		links := []object{}

@@ -27,8 +27,8 @@ type SizeCache struct {
 	client *http.Client
 	now    func() time.Time
 
-	mu    sync.Mutex
-	turns turns            // addresses of open entries
+	mu      sync.Mutex
+	turns   turns             // addresses of open entries
 	entries map[string]*entry // by address
 }
 

@@ -84,13 +84,21 @@ func (g group) String() string {
 	return strings.Join(strings.Fields(g.protocol+" "+g.media), " ") + " of " + amount(g.capacity)
 }
 
+// mediaOf is what a report calls disks that rotate, and others.
+func mediaOf(rotational bool) string {
+	if rotational {
+		return "HDD"
+	}
+	return "SSD"
+}
+
 // fits reports whether a volume may be made of disks of the group, and of how many
 // it must at least be; 0 for none.
 func (g group) fits(v *Volume, l level) int {
 	if v.Count > mostDisks {
 		return 0
 	}
-	if v.Rotational != nil && !strings.EqualFold(g.media, map[bool]string{true: "HDD", false: "SSD"}[*v.Rotational]) {
+	if v.Rotational != nil && !strings.EqualFold(g.media, mediaOf(*v.Rotational)) {
 		return 0
 	}
 	holds := func(n int) bool {
@@ -197,7 +205,11 @@ func wanted(v *Volume) string {
 		fmt.Fprintf(&b, " on %s", plural(v.Count, "disk"))
 	}
 	if v.Rotational != nil {
-		b.WriteString(map[bool]string{true: ", rotational,", false: ", solid-state,"}[*v.Rotational])
+		kind := ", solid-state,"
+		if *v.Rotational {
+			kind = ", rotational,"
+		}
+		b.WriteString(kind)
 	}
 	return b.String() + " is"
 }

@@ -21,7 +21,11 @@ func reasons() string {
 	var b strings.Builder
 	b.WriteString("| reason | what is wrong | what to do | without a report |\n|---|---|---|---|\n")
 	for _, r := range preflight.Reasons {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", r.Name, r.Text, r.Next, map[bool]string{true: "yes"}[r.Alone])
+		alone := ""
+		if r.Alone {
+			alone = "yes"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", r.Name, r.Text, r.Next, alone)
 	}
 	return b.String()
 }

@@ -47,8 +47,12 @@ var settingCases = map[string]test{
 	},
 	"opened by another wish": {wishes: set("Grey", "b", "Turbo", "Off")},
 
-	"a password":                     {wishes: set("Secret", "hidden"), want: []string{setting + "Secret SettingProtected"}, says: []string{"is a password"}},
-	"a password by its name":         {wishes: set("SetupPassword", "hidden"), machine: func(m *machine) { m.registry, m.settings = nil, nil }, want: []string{setting + "SetupPassword SettingProtected"}},
+	"a password": {wishes: set("Secret", "hidden"), want: []string{setting + "Secret SettingProtected"}, says: []string{"is a password"}},
+	"a password by its name": {
+		wishes:  set("SetupPassword", "hidden"),
+		machine: func(m *machine) { m.registry, m.settings = nil, nil },
+		want:    []string{setting + "SetupPassword SettingProtected"},
+	},
 	"the TPM":                        {wishes: set("TpmSecurity", "On"), want: []string{setting + "TpmSecurity SettingProtected"}, says: []string{"by hand"}},
 	"not the TPM":                    {wishes: set("FastPMode", "On"), machine: func(m *machine) { m.registry, m.settings = nil, nil }},
 	"the TPM as it is":               {wishes: set("TpmSecurity", "Off")},
@@ -84,8 +88,12 @@ var settingCases = map[string]test{
 
 	"legacy boot against the host": {wishes: set("BootMode", "Bios"), want: []string{setting + "BootMode SettingBootMode"}, says: []string{"spec.bootMode of the host is UEFI"}},
 	"legacy boot with the host":    {wishes: func(w *preflight.Wishes) { w.BootMode = "legacy"; set("BootMode", "Bios")(w) }},
-	"UEFI against the host":        {wishes: func(w *preflight.Wishes) { w.BootMode = "legacy"; set("BootMode", "Uefi")(w) }, machine: func(m *machine) { m.settings.Current["BootMode"] = "Bios" }, want: []string{setting + "BootMode SettingBootMode"}},
-	"a boot mode with a number":    {wishes: set("BootModeSelect_0055", "Legacy"), machine: func(m *machine) { m.settings = nil }, want: []string{setting + "BootModeSelect_0055 SettingBootMode"}},
+	"UEFI against the host": {
+		wishes:  func(w *preflight.Wishes) { w.BootMode = "legacy"; set("BootMode", "Uefi")(w) },
+		machine: func(m *machine) { m.settings.Current["BootMode"] = "Bios" },
+		want:    []string{setting + "BootMode SettingBootMode"},
+	},
+	"a boot mode with a number": {wishes: set("BootModeSelect_0055", "Legacy"), machine: func(m *machine) { m.settings = nil }, want: []string{setting + "BootModeSelect_0055 SettingBootMode"}},
 	"no secure boot against the host": {
 		wishes: func(w *preflight.Wishes) { w.BootMode = "UEFISecureBoot"; set("SecureBoot", "Disabled")(w) },
 		want:   []string{setting + "SecureBoot SettingBootMode"},
@@ -166,8 +174,12 @@ var updateCases = map[string]test{
 	},
 	"no licence, and no updates": {machine: func(m *machine) { m.can("UpdateLicence", v1alpha1.No, "") }},
 
-	"a component of nothing": {wishes: update(preflight.Update{Component: "cpld", URL: "https://192.0.2.9/x"}), want: []string{updates + "spec.updates[0].component UpdateComponent"}, says: []string{"write bmc, bios or nic:ID"}},
-	"a card without an id":   {wishes: update(preflight.Update{Component: "nic:", URL: "https://192.0.2.9/x"}), want: []string{updates + "spec.updates[0].component UpdateComponent"}},
+	"a component of nothing": {
+		wishes: update(preflight.Update{Component: "cpld", URL: "https://192.0.2.9/x"}),
+		want:   []string{updates + "spec.updates[0].component UpdateComponent"},
+		says:   []string{"write bmc, bios or nic:ID"},
+	},
+	"a card without an id": {wishes: update(preflight.Update{Component: "nic:", URL: "https://192.0.2.9/x"}), want: []string{updates + "spec.updates[0].component UpdateComponent"}},
 	"a component that is fixed": {
 		wishes:  update(preflight.Update{Component: "bios", URL: "https://192.0.2.9/x"}),
 		machine: func(m *machine) { m.report.Firmware[0].Updateable = new(false) },

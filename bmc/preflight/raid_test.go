@@ -130,10 +130,14 @@ var raidCases = map[string]test{
 	"a mirror of three":    {wishes: raid(mirror("D0", "D1", "D2")), want: []string{volume + ".physicalDisks RAIDDiskCount"}, says: []string{"3 disks are asked for, and level 1 takes exactly 2"}},
 	"level 5 of two":       {wishes: raid(preflight.Volume{Level: "5", SizeGiB: 1, Count: 2}), want: []string{volume + ".numberOfPhysicalDisks RAIDDiskCount"}, says: []string{"at least 3"}},
 	"level 6 of three":     {wishes: raid(preflight.Volume{Level: "6", SizeGiB: 1, Count: 3}), want: []string{volume + ".numberOfPhysicalDisks RAIDDiskCount"}},
-	"level 1+0 of five":    {wishes: raid(preflight.Volume{Level: "1+0", SizeGiB: 1, Count: 5}), want: []string{volume + ".numberOfPhysicalDisks RAIDDiskCount"}, says: []string{"an even number of at least 4"}},
-	"level 1+0 of two":     {wishes: raid(preflight.Volume{Level: "1+0", SizeGiB: 1, Count: 2}), want: []string{volume + ".numberOfPhysicalDisks RAIDDiskCount"}},
-	"level 5+0 of four":    {wishes: raid(preflight.Volume{Level: "5+0", SizeGiB: 1, Count: 4}), want: []string{volume + ".numberOfPhysicalDisks RAIDDiskCount"}},
-	"level 0 of one":       {wishes: raid(preflight.Volume{Level: "0", SizeGiB: 1, Count: 1})},
+	"level 1+0 of five": {
+		wishes: raid(preflight.Volume{Level: "1+0", SizeGiB: 1, Count: 5}),
+		want:   []string{volume + ".numberOfPhysicalDisks RAIDDiskCount"},
+		says:   []string{"an even number of at least 4"},
+	},
+	"level 1+0 of two":  {wishes: raid(preflight.Volume{Level: "1+0", SizeGiB: 1, Count: 2}), want: []string{volume + ".numberOfPhysicalDisks RAIDDiskCount"}},
+	"level 5+0 of four": {wishes: raid(preflight.Volume{Level: "5+0", SizeGiB: 1, Count: 4}), want: []string{volume + ".numberOfPhysicalDisks RAIDDiskCount"}},
+	"level 0 of one":    {wishes: raid(preflight.Volume{Level: "0", SizeGiB: 1, Count: 1})},
 
 	"two volumes of one name": {
 		wishes: raid(preflight.Volume{Level: "1", SizeGiB: 1, Name: "a"}, preflight.Volume{Level: "1", SizeGiB: 1, Name: "a"}),
@@ -230,19 +234,36 @@ var raidCases = map[string]test{
 	"disks of the right kind":         {wishes: raid(preflight.Volume{Level: "1", SizeGiB: 100, Rotational: new(false)})},
 	"disks of which the list is open": {wishes: raid(preflight.Volume{Level: "5", SizeGiB: 100, Count: 9}), machine: func(m *machine) { m.can("StorageDiscovered", v1alpha1.No, "") }},
 	"disks that were not read":        {wishes: raid(preflight.Volume{Level: "1", SizeGiB: 2000}), machine: drive("D7", func(d *v1alpha1.DriveReport) { *d = v1alpha1.DriveReport{ID: "D7"} })},
-	"disks that other volumes name":   {wishes: raid(mirror("D0", "D1"), preflight.Volume{Level: "6", SizeGiB: 100, Count: 7}), want: []string{host + "spec.raid.hardwareRAIDVolumes[1] RAIDDisksTooFew"}, says: []string{"6 × SAS SSD"}},
-	"disks that cannot be used":       {wishes: raid(preflight.Volume{Level: "6", SizeGiB: 100, Count: 8}), machine: drive("D7", func(d *v1alpha1.DriveReport) { d.Problem = "foreign" }), want: []string{volume + " RAIDDisksTooFew"}},
+	"disks that other volumes name": {
+		wishes: raid(mirror("D0", "D1"), preflight.Volume{Level: "6", SizeGiB: 100, Count: 7}),
+		want:   []string{host + "spec.raid.hardwareRAIDVolumes[1] RAIDDisksTooFew"},
+		says:   []string{"6 × SAS SSD"},
+	},
+	"disks that cannot be used": {
+		wishes:  raid(preflight.Volume{Level: "6", SizeGiB: 100, Count: 8}),
+		machine: drive("D7", func(d *v1alpha1.DriveReport) { d.Problem = "foreign" }),
+		want:    []string{volume + " RAIDDisksTooFew"},
+	},
 	"five mirrors of eight disks": {
 		wishes: raid(append(four("1", 100), preflight.Volume{Level: "1", SizeGiB: 100})...),
 		want:   []string{host + "spec.raid.hardwareRAIDVolumes RAIDDisksTooFew"}, says: []string{"Each of 5 volumes finds disks"},
 	},
 
-	"software":                 {wishes: software(preflight.SoftwareVolume{Level: "1", SizeGiB: 100}, preflight.SoftwareVolume{Level: "0"})},
-	"software of level 0":      {wishes: software(preflight.SoftwareVolume{Level: "0"}), want: []string{host + "spec.raid.softwareRAIDVolumes[0].level SoftwareRAID"}, says: []string{"write 1"}},
-	"software of level 5":      {wishes: software(preflight.SoftwareVolume{Level: "1", SizeGiB: 9}, preflight.SoftwareVolume{Level: "5"}), want: []string{host + "spec.raid.softwareRAIDVolumes[1].level SoftwareRAID"}},
-	"three software volumes":   {wishes: software(preflight.SoftwareVolume{Level: "1", SizeGiB: 9}, preflight.SoftwareVolume{Level: "1", SizeGiB: 9}, preflight.SoftwareVolume{Level: "1", SizeGiB: 9}), want: []string{host + "spec.raid.softwareRAIDVolumes SoftwareRAID"}},
-	"software on one disk":     {wishes: software(preflight.SoftwareVolume{Level: "1", Disks: 1}), want: []string{host + "spec.raid.softwareRAIDVolumes[0].physicalDisks SoftwareRAID"}},
-	"two of all space":         {wishes: software(preflight.SoftwareVolume{Level: "1"}, preflight.SoftwareVolume{Level: "0"}), want: []string{host + "spec.raid.softwareRAIDVolumes[0].sizeGibibytes SoftwareRAID"}},
+	"software":            {wishes: software(preflight.SoftwareVolume{Level: "1", SizeGiB: 100}, preflight.SoftwareVolume{Level: "0"})},
+	"software of level 0": {wishes: software(preflight.SoftwareVolume{Level: "0"}), want: []string{host + "spec.raid.softwareRAIDVolumes[0].level SoftwareRAID"}, says: []string{"write 1"}},
+	"software of level 5": {
+		wishes: software(preflight.SoftwareVolume{Level: "1", SizeGiB: 9}, preflight.SoftwareVolume{Level: "5"}),
+		want:   []string{host + "spec.raid.softwareRAIDVolumes[1].level SoftwareRAID"},
+	},
+	"three software volumes": {
+		wishes: software(preflight.SoftwareVolume{Level: "1", SizeGiB: 9}, preflight.SoftwareVolume{Level: "1", SizeGiB: 9}, preflight.SoftwareVolume{Level: "1", SizeGiB: 9}),
+		want:   []string{host + "spec.raid.softwareRAIDVolumes SoftwareRAID"},
+	},
+	"software on one disk": {wishes: software(preflight.SoftwareVolume{Level: "1", Disks: 1}), want: []string{host + "spec.raid.softwareRAIDVolumes[0].physicalDisks SoftwareRAID"}},
+	"two of all space": {
+		wishes: software(preflight.SoftwareVolume{Level: "1"}, preflight.SoftwareVolume{Level: "0"}),
+		want:   []string{host + "spec.raid.softwareRAIDVolumes[0].sizeGibibytes SoftwareRAID"},
+	},
 	"two of all space, apart":  {wishes: software(preflight.SoftwareVolume{Level: "1", Disks: 2}, preflight.SoftwareVolume{Level: "0", Disks: 2})},
 	"software without volumes": {wishes: software(preflight.SoftwareVolume{Level: "1"}), machine: func(m *machine) { m.is("HPE", "DL380", "iLO 5", "2.72") }},
 }

@@ -27,8 +27,11 @@ func pendingChanges(in *Input) []v1alpha1.Mismatch {
 		return one(kindSettings, fieldSettings, ReasonPending, "BIOS settings of somebody else wait for a restart and would be applied with these: "+list(foreign)+"."+next)
 	}
 	if n := in.pendingCount(); changes && n > 0 {
-		return one(kindSettings, fieldSettings, ReasonPending, plural(n, "BIOS setting")+" of somebody else"+map[bool]string{true: " waits", false: " wait"}[n == 1]+
-			" for a restart, and would be applied with these."+next)
+		wait := " wait"
+		if n == 1 {
+			wait = " waits"
+		}
+		return one(kindSettings, fieldSettings, ReasonPending, plural(n, "BIOS setting")+" of somebody else"+wait+" for a restart, and would be applied with these."+next)
 	}
 	jobs := in.Report.PendingJobs
 	if !in.vendor("Dell") || len(jobs) == 0 {

@@ -14,8 +14,16 @@ import (
 // FuzzOf makes wishes of whatever objects hold: users write them, and the API's schema
 // lets much through.
 func FuzzOf(f *testing.F) {
-	f.Add([]byte(host), []byte(`{metadata: {name: node-1}, spec: {settings: {Cores: 8, Turbo: "On"}}}`), []byte(`{metadata: {name: node-1}, spec: {updates: [{component: bmc, url: "https://192.0.2.9/bmc_1.2.3.bin"}]}}`))
-	f.Add([]byte(`{spec: {bmc: {address: "redfish-uefihttp://[::1]"}, image: {url: "%zz", format: live-iso}, raid: {hardwareRAIDVolumes: [], softwareRAIDVolumes: [{}]}}}`), []byte(`{spec: {settings: {"": ""}}}`), []byte(`{spec: {updates: [{url: ":"}, {}]}}`))
+	f.Add(
+		[]byte(host),
+		[]byte(`{metadata: {name: node-1}, spec: {settings: {Cores: 8, Turbo: "On"}}}`),
+		[]byte(`{metadata: {name: node-1}, spec: {updates: [{component: bmc, url: "https://192.0.2.9/bmc_1.2.3.bin"}]}}`),
+	)
+	f.Add(
+		[]byte(`{spec: {bmc: {address: "redfish-uefihttp://[::1]"}, image: {url: "%zz", format: live-iso}, raid: {hardwareRAIDVolumes: [], softwareRAIDVolumes: [{}]}}}`),
+		[]byte(`{spec: {settings: {"": ""}}}`),
+		[]byte(`{spec: {updates: [{url: ":"}, {}]}}`),
+	)
 	f.Add([]byte(`{spec: {bmc: {address: ""}, firmware: {}, raid: {}}}`), []byte(`{}`), []byte(`{}`))
 	f.Fuzz(func(t *testing.T, rawHost, rawSettings, rawComponents []byte) {
 		var o wishes.Objects

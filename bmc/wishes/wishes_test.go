@@ -76,7 +76,12 @@ func TestRAIDThatIsNotSaid(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(got.Volumes == nil).To(Equal(want == nil), raid)
 	}
-	got, err := wishes.FromObjects(read[metal3.BareMetalHost](t, `{spec: {online: true, bmc: {address: "redfish://192.0.2.1", credentialsName: x}, raid: {softwareRAIDVolumes: [{level: "1", sizeGibibytes: 9, physicalDisks: [{hctl: a}, {hctl: b}]}]}}}`))
+	got, err := wishes.FromObjects(
+		read[metal3.BareMetalHost](
+			t,
+			`{spec: {online: true, bmc: {address: "redfish://192.0.2.1", credentialsName: x}, raid: {softwareRAIDVolumes: [{level: "1", sizeGibibytes: 9, physicalDisks: [{hctl: a}, {hctl: b}]}]}}}`,
+		),
+	)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(got.SoftwareVolumes).To(Equal([]preflight.SoftwareVolume{{Level: "1", SizeGiB: 9, Disks: 2}}))
 }

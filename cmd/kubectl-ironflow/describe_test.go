@@ -52,7 +52,10 @@ func TestDescribe(t *testing.T) {
 		{Type: agentv1.ConditionRequirementsMet, Status: "True", Reason: agentv1.ReasonAgentInstallationStopped, Message: "disk sda: write error"},
 	}
 	image := &metal3v1.PreprovisioningImage{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
-	image.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "True", Reason: "ImageSuccess", Message: "the image is there", LastTransitionTime: metav1.NewTime(noon)}, {Type: "Error", Status: "False", Reason: "ImageSuccess", Message: "the image is there", LastTransitionTime: metav1.NewTime(noon)}}
+	image.Status.Conditions = []metav1.Condition{
+		{Type: "Ready", Status: "True", Reason: "ImageSuccess", Message: "the image is there", LastTransitionTime: metav1.NewTime(noon)},
+		{Type: "Error", Status: "False", Reason: "ImageSuccess", Message: "the image is there", LastTransitionTime: metav1.NewTime(noon)},
+	}
 	s.create(b, components, settings, agent, image, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a-bmc"}, Data: map[string][]byte{"password": []byte("s3cret")}})
 
 	out, _, err := s.run("", "describe", "a")

@@ -60,7 +60,11 @@ func TestHostsByFiles(t *testing.T) {
 	s := newSite(t).rack()
 	s.change("b", func(h *metal3v1.BareMetalHost) { h.Status.Provisioning.State = metal3v1.StateProvisioned })
 	dir := t.TempDir()
-	write(t, dir+"/hosts.yaml", "apiVersion: metal3.io/v1alpha1\nkind: BareMetalHost\nmetadata: {name: b}\nspec: {online: true}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: b-bmc}\nstringData: {password: n0t-Shown}\n")
+	write(
+		t,
+		dir+"/hosts.yaml",
+		"apiVersion: metal3.io/v1alpha1\nkind: BareMetalHost\nmetadata: {name: b}\nspec: {online: true}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: b-bmc}\nstringData: {password: n0t-Shown}\n",
+	)
 	write(t, dir+"/elsewhere.yaml", "apiVersion: metal3.io/v1alpha1\nkind: BareMetalHost\nmetadata: {name: a, namespace: elsewhere}\n")
 	out, _, err := s.run("", "get", "hosts", "-f", dir)
 	s.Expect(err).NotTo(HaveOccurred())

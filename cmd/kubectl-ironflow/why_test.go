@@ -126,7 +126,9 @@ func TestWhyAgent(t *testing.T) {
 			a.Spec.ClusterDeploymentName = &agentv1.ClusterReference{Name: "prod", Namespace: "site"}
 		}
 		if c.name == "checks fail" {
-			a.Status.ValidationsInfo = map[string][]agentv1.ValidationResult{"hardware": {failing("has-cpu-cores-for-role", "The host has 2 CPUs, 4 are needed; use a larger machine"), failing("ntp-synced", "The clock is 40 s off; set an NTP server")}}
+			a.Status.ValidationsInfo = map[string][]agentv1.ValidationResult{
+				"hardware": {failing("has-cpu-cores-for-role", "The host has 2 CPUs, 4 are needed; use a larger machine"), failing("ntp-synced", "The clock is 40 s off; set an NTP server")},
+			}
 		}
 		if c.state == "installing-in-progress" {
 			since := metav1.NewTime(noon.Add(-72e9))

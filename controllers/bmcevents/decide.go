@@ -28,7 +28,7 @@ type facts struct {
 // look is what was found out about a subscription.
 type look struct {
 	// At is when, Wanted what was wanted then, and Source that of the host then.
-	At            time.Time
+	At             time.Time
 	Wanted, Source string
 	// Known is the path of the subscription; empty for none.
 	Known string

@@ -54,7 +54,7 @@ type host struct {
 	key types.NamespacedName
 	uid types.UID
 	// source is what deliveries of its BMC come under.
-	source    string
+	source   string
 	newest   int // generation of the key
 	machine  machine
 	underWay bool

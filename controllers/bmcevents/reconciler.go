@@ -26,12 +26,12 @@ import (
 
 // reconciler keeps the subscription of one host's BMC; its key is the host's.
 type reconciler struct {
-	client   kclient.Client
-	options  Options
-	dispatcher     *Dispatcher
-	status   bmcstatus.Writer
-	streams  *streams
-	recorder reconcile.Recorder
+	client     kclient.Client
+	options    Options
+	dispatcher *Dispatcher
+	status     bmcstatus.Writer
+	streams    *streams
+	recorder   reconcile.Recorder
 
 	mu      sync.Mutex
 	looks   map[types.NamespacedName]look

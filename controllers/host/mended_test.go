@@ -9,19 +9,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ironflow/ironflow/controllers/host/nodespec"
-	"github.com/ironflow/ironflow/controllers/host/policy"
-
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-
 	. "github.com/onsi/gomega"
-
 	corev1 "k8s.io/api/core/v1"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
@@ -70,7 +66,11 @@ func TestErrorsAtRestEnd(t *testing.T) {
 	offline := func(h *metal3.BareMetalHost) { h.Spec.Online = false }
 	online := func(h *metal3.BareMetalHost) { h.Spec.Online = true }
 	secret := func(w *world, broken bool) {
-		w.password(map[bool]string{true: "", false: "hunter2hunter2"}[broken])
+		password := "hunter2hunter2"
+		if broken {
+			password = ""
+		}
+		w.password(password)
 	}
 	var dead atomic.Bool
 	power := func(w *world, broken bool) {

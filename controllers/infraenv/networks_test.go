@@ -119,7 +119,14 @@ func TestANetworkThatTheLiveSystemCannotDo(t *testing.T) {
 	w.Expect(w.record(env).StaticNetworkConfig).To(And(ContainSubstring("192.0.2.7"), ContainSubstring("vxlan")))
 	w.Expect(imageCreated(env)).To(And(HaveField("Status", corev1.ConditionTrue), HaveField("Message", ContainSubstring("NMStateConfig m1 spec.config"))))
 	w.Expect(staticNetworks(env)).To(HaveValue(And(HaveField("Status", corev1.ConditionFalse), HaveField("Reason", agentv1.ReasonNetworksLeftOut), HaveField("Message", And(
-		ContainSubstring("1 of 2 NMStateConfigs"), ContainSubstring("NMStateConfig m1 spec.config"), ContainSubstring("interfaces[1].type"), ContainSubstring("base image 9 is too old"), Not(ContainSubstring("m0")))))))
+		ContainSubstring(
+			"1 of 2 NMStateConfigs",
+		),
+		ContainSubstring("NMStateConfig m1 spec.config"),
+		ContainSubstring("interfaces[1].type"),
+		ContainSubstring("base image 9 is too old"),
+		Not(ContainSubstring("m0")),
+	)))))
 
 	w.r.live = func(context.Context, string, string) network.Live { return network.Live{Nmstatectl: true} }
 	_, env = w.pass()

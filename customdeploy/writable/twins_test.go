@@ -126,8 +126,12 @@ func TestAMultipathDiskHasPathsBesideIt(t *testing.T) {
 	} {
 		played.Write(t, dir, path, text)
 	}
-	host := look(t, dir, `{"blockdevices": [{"kname": "sda", "path": "/dev/sda", "type": "disk", "maj:min": "8:0", "children": [{"kname": "dm-0", "path": "/dev/mapper/mpatha", "type": "mpath", "maj:min": "253:0"}]},
-		{"kname": "sdb", "path": "/dev/sdb", "type": "disk", "maj:min": "8:16"}]}`)
+	host := look(
+		t,
+		dir,
+		`{"blockdevices": [{"kname": "sda", "path": "/dev/sda", "type": "disk", "maj:min": "8:0", "children": [{"kname": "dm-0", "path": "/dev/mapper/mpatha", "type": "mpath", "maj:min": "253:0"}]},
+		{"kname": "sdb", "path": "/dev/sdb", "type": "disk", "maj:min": "8:16"}]}`,
+	)
 	g.Expect(host.Twins("/dev/mapper/mpatha")).To(Equal([]string{"/dev/sdb"}))
 	g.Expect(host.Refusal("/dev/mapper/mpatha")).To(MatchError(ContainSubstring("/dev/sdb is mounted on /data")))
 }

@@ -22,7 +22,9 @@ func TestDocumentationIsCurrent(t *testing.T) {
 
 func operatorsTable() string {
 	var b strings.Builder
-	b.WriteString("| name | operator | package, catalog | namespace | comes with it | to be had | each host needs beyond the release | the cluster needs | minutes |\n|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString(
+		"| name | operator | package, catalog | namespace | comes with it | to be had | each host needs beyond the release | the cluster needs | minutes |\n|---|---|---|---|---|---|---|---|---|\n",
+	)
 	table := operators.Builtin()
 	for _, name := range table.Names() {
 		o := table.Find(name)

@@ -119,7 +119,9 @@ func eventsTable() string {
 
 // made finds the names of events where they are made; validation events have their
 // kind before the name.
-var made = regexp.MustCompile(`(?:(?:Host|Cluster|Env)Event\([^"{]*|tell\(|wire\.Event\{\s*Name: +)"((?:host|cluster|infra_env|image|install|installation|prepare|finalizing|validations?|api|cancel|disk|generate|ignition|proxy|quick|reset|upgrade|user)_[a-zA-Z_]+)"`)
+var made = regexp.MustCompile(
+	`(?:(?:Host|Cluster|Env)Event\([^"{]*|tell\(|wire\.Event\{\s*Name: +)"((?:host|cluster|infra_env|image|install|installation|prepare|finalizing|validations?|api|cancel|disk|generate|ignition|proxy|quick|reset|upgrade|user)_[a-zA-Z_]+)"`,
+)
 
 // TestNoEventIsForgotten: the table has exactly the events that the hub makes.
 func TestNoEventIsForgotten(t *testing.T) {

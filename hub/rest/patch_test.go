@@ -27,7 +27,12 @@ func TestWhatAChangeDoesNotNameStays(t *testing.T) {
 	c.Expect(changed(`{"ignition_endpoint":{"url":"https://two.example/config"}}`, "ignition_endpoint")).To(And(
 		HaveKeyWithValue("url", "https://two.example/config"), HaveKeyWithValue("ca_certificate", ca)))
 	before := c.read("GET", path, "", 200)
-	after := c.read("PATCH", path, `{"name":null,"ssh_public_key":null,"machine_networks":null,"api_vips":null,"disk_encryption":null,"ignition_endpoint":null,"platform":null,"tags":null,"network_type":null}`, 201)
+	after := c.read(
+		"PATCH",
+		path,
+		`{"name":null,"ssh_public_key":null,"machine_networks":null,"api_vips":null,"disk_encryption":null,"ignition_endpoint":null,"platform":null,"tags":null,"network_type":null}`,
+		201,
+	)
 	delete(before, "updated_at")
 	delete(after, "updated_at")
 	c.Expect(after).To(Equal(before), "null is what existing clients send of all that they do not name")

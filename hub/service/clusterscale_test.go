@@ -50,8 +50,16 @@ func crowdedOf(tb testing.TB, n int) *crowded {
 	}
 	c := &crowded{Hub: hub, tb: tb}
 	_, err = hub.EnsureCluster(tb.Context(), service.ClusterSpec{
-		ID: crowdedCluster, Name: "crowded", BaseDomain: "example.com", Masters: 3, Workers: n - 3, Version: "4.20.1", SSHKey: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f",
-		MachineNetworks: []string{"10.0.0.0/16"}, PullSecret: `{"auths":{}}`, Hold: true,
+		ID:              crowdedCluster,
+		Name:            "crowded",
+		BaseDomain:      "example.com",
+		Masters:         3,
+		Workers:         n - 3,
+		Version:         "4.20.1",
+		SSHKey:          "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f",
+		MachineNetworks: []string{"10.0.0.0/16"},
+		PullSecret:      `{"auths":{}}`,
+		Hold:            true,
 	})
 	c.must(err)
 	_, err = hub.EnsureInfraEnv(tb.Context(), service.InfraEnvSpec{ID: envID, Name: "env", ClusterID: crowdedCluster})

@@ -4,10 +4,10 @@ import (
 	"testing"
 	"testing/synctest"
 
+	. "github.com/onsi/gomega"
+
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
-
-	. "github.com/onsi/gomega"
 )
 
 // TestWhatAProgramInsideTheClusterSays is waited for, where there is one: of hosts of the

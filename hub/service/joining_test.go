@@ -80,9 +80,13 @@ func TestHostsThatJoinLeaveWhatTheClusterHas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := shared(t, service.Options{Inside: insider.Program{Image: "registry.example/ironflow-cluster:v1", URL: "https://hub.example"}, Sources: sources.Set{Default: tc.source, All: map[sources.Name]sources.Source{
-					tc.source: inside(), sources.Pointer: &played{},
-				}}}, service.ClusterSpec{})
+				w := shared(
+					t,
+					service.Options{Inside: insider.Program{Image: "registry.example/ironflow-cluster:v1", URL: "https://hub.example"}, Sources: sources.Set{Default: tc.source, All: map[sources.Name]sources.Source{
+						tc.source: inside(), sources.Pointer: &played{},
+					}}},
+					service.ClusterSpec{},
+				)
 				w.installing(hostA)
 				w.reaches(hostA, wire.HostStageRebooting, wire.HostStageDone)
 				_, err := w.CompleteInstallation(w.ctx, sharedCluster, wire.CompletionParams{IsSuccess: true})

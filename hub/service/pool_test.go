@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
+	. "github.com/onsi/gomega"
+
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
-
-	. "github.com/onsi/gomega"
 )
 
 func TestHostsOfThePool(t *testing.T) {

@@ -155,14 +155,17 @@ func TestBadInputIsExplained(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no file":                          {[]string{"show", filepath.Join(dir, "none")}, "no such file"},
-		"not an ISO":                       {[]string{"show", config}, "not a usable ISO"},
-		"no output":                        {[]string{"reset", medium}, "output"},
-		"no kargs":                         {[]string{"kargs", "show", medium}, "no kernel-argument support"},
-		"not minimal":                      {[]string{"minimal", "--rootfs-url", "http://x/y", "-o", filepath.Join(dir, "x"), medium}, "no kernel-argument support"},
-		"no hosts":                         {[]string{"serve", "--base", medium, "--hosts", t.TempDir(), "--listen", "127.0.0.1:0"}, "no image to serve"},
-		"short key":                        {[]string{"serve", "--base", medium, "--hosts", dir, "--signing-key", config}, "at least 32"},
-		"two keyfiles of one name":         {[]string{"pxe", "network", "wrap", "-k", filepath.Join(dir, "eno1.nmconnection"), "-k", filepath.Join(dir, "eno1"), "-o", filepath.Join(dir, "x")}, "two keyfiles are named eno1.nmconnection"},
+		"no file":     {[]string{"show", filepath.Join(dir, "none")}, "no such file"},
+		"not an ISO":  {[]string{"show", config}, "not a usable ISO"},
+		"no output":   {[]string{"reset", medium}, "output"},
+		"no kargs":    {[]string{"kargs", "show", medium}, "no kernel-argument support"},
+		"not minimal": {[]string{"minimal", "--rootfs-url", "http://x/y", "-o", filepath.Join(dir, "x"), medium}, "no kernel-argument support"},
+		"no hosts":    {[]string{"serve", "--base", medium, "--hosts", t.TempDir(), "--listen", "127.0.0.1:0"}, "no image to serve"},
+		"short key":   {[]string{"serve", "--base", medium, "--hosts", dir, "--signing-key", config}, "at least 32"},
+		"two keyfiles of one name": {
+			[]string{"pxe", "network", "wrap", "-k", filepath.Join(dir, "eno1.nmconnection"), "-k", filepath.Join(dir, "eno1"), "-o", filepath.Join(dir, "x")},
+			"two keyfiles are named eno1.nmconnection",
+		},
 		"an address that no BMC can reach": {[]string{"serve", "--base", medium, "--hosts", dir, "--listen", ":0"}, "say by --url which one BMCs reach"},
 		"bad listening":                    {[]string{"serve", "--base", medium, "--hosts", dir, "--listen", "256.0.0.1:1"}, "choose another address"},
 	}

@@ -92,7 +92,11 @@ func (o serveOptions) serve(ctx context.Context, out io.Writer) error {
 		return errors.Join(fmt.Errorf("--listen %s is every address of this machine: say by --url which one BMCs reach, e.g. --url http://192.0.2.1:%d", o.listen, bound.Port), l.Close())
 	}
 	if o.url == "" {
-		o.url = map[bool]string{false: "http://", true: "https://"}[secure] + l.Addr().String()
+		scheme := "http://"
+		if secure {
+			scheme = "https://"
+		}
+		o.url = scheme + l.Addr().String()
 	}
 	store, err := images.NewStore(ctx, images.Options{Media: registry, BaseURL: o.url, SigningKey: key})
 	if err != nil {

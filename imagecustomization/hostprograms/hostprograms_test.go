@@ -105,7 +105,8 @@ func TestFurtherProgramsRideWhereTheyAreWanted(t *testing.T) {
 	programs(t, dir, "own")
 	g.Expect(hostprograms.Complete(dir, arch)).To(Succeed())
 	g.Expect(hostprograms.Complete(dir, "s390x")).NotTo(Succeed())
-	g.Expect(hostprograms.Complete(dir, arch, hostprograms.AgentBased()...)).To(MatchError(dir + " lacks ironflow, ironflow-agent-based: put all of [ironflow-agent ironflow-step ironflow ironflow-agent-based] there"))
+	g.Expect(hostprograms.Complete(dir, arch, hostprograms.AgentBased()...)).
+		To(MatchError(dir + " lacks ironflow, ironflow-agent-based: put all of [ironflow-agent ironflow-step ironflow ironflow-agent-based] there"))
 	further := func(dir string) {
 		for _, name := range hostprograms.AgentBased() {
 			g.Expect(os.WriteFile(filepath.Join(dir, name), []byte("own "+name), 0o755)).To(Succeed())

@@ -46,7 +46,10 @@ func (c HostConfig) ipa() *layer {
 
 // settings renders /etc/ironic-python-agent.conf.
 func (p *IPA) settings() string {
-	python := map[bool]string{true: "True", false: "False"}
+	insecure := "False"
+	if p.Insecure {
+		insecure = "True"
+	}
 	out := []string{
 		"[DEFAULT]",
 		"api_url = " + strings.Join(withDefaults(p.APIURLs, ironicPort, ""), ","),
@@ -57,7 +60,7 @@ func (p *IPA) settings() string {
 	}
 	// Without a callback URL, IPA inspects only if collectors are named; then it
 	// posts to Ironic itself. Images of IPA have the same value built in.
-	out = append(out, "insecure = "+python[p.Insecure], "inspection_collectors = default,logs")
+	out = append(out, "insecure = "+insecure, "inspection_collectors = default,logs")
 	if p.CA != "" {
 		out = append(out, "cafile = "+hostfile.IronicCA)
 	}

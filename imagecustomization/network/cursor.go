@@ -291,8 +291,11 @@ func (o *object) members(table []member) (settings [][2]string) {
 				continue
 			}
 			text := strconv.FormatBool(v)
-			if m.form == formBit {
-				text = map[bool]string{false: "0", true: "1"}[v]
+			switch {
+			case m.form == formBit && v:
+				text = "1"
+			case m.form == formBit:
+				text = "0"
 			}
 			settings = append(settings, [2]string{key, text})
 		}

@@ -65,7 +65,11 @@ func halfway() []refusal {
 		{"the priority of no VLAN", ethernet(", ethernet: {sr-iov: {total-vfs: 2, vfs: [{id: 0, qos: 3}]}}"), "vfs[0].qos"},
 		{"a VLAN of a function that there is not", ethernet(", ethernet: {sr-iov: {total-vfs: 2, vfs: [{id: 0, vlan-id: 4095}]}}"), "vfs[0].vlan-id"},
 		{"an MTU that NetworkManager cuts", "interfaces: [{name: ib0, type: infiniband, mtu: 65535, infiniband: {mode: connected}}]", "interfaces[0].mtu: want a number from 68 to 65520"},
-		{"another address for an InfiniBand card", `interfaces: [{name: ib0, type: infiniband, mac-address: "02:00:00:00:00:01", infiniband: {mode: connected}}]`, "interfaces[0].mac-address: an InfiniBand card keeps its address"},
+		{
+			"another address for an InfiniBand card",
+			`interfaces: [{name: ib0, type: infiniband, mac-address: "02:00:00:00:00:01", infiniband: {mode: connected}}]`,
+			"interfaces[0].mac-address: an InfiniBand card keeps its address",
+		},
 		{"an InfiniBand card that hears everybody", "interfaces: [{name: ib0, type: infiniband, accept-all-mac-addresses: true, infiniband: {mode: connected}}]", "interfaces[0].accept-all-mac-addresses"},
 		{"a number that readers take for two", "interfaces:\n- {name: v, type: vlan, vlan: {base-iface: eth0, id: 0100}}", "document: line 2: 0100 is 64 to some readers and 100 to others"},
 		{"a number in groups", ethernet(", mtu: 1_500"), "document: line 2: 1_500 is"},
@@ -78,10 +82,22 @@ func halfway() []refusal {
 		{"a port that is to be gone", "interfaces: [{name: eth0, state: absent}, {name: b, type: bond, link-aggregation: {mode: \"1\", port: [eth0]}}]", "interfaces[0].state"},
 		{"a port that is to be down", "interfaces: [{name: eth0, state: down}, {name: c, type: linux-bridge, bridge: {port: [{name: eth0}]}}]", "interfaces[0].state"},
 		{"a VLAN on what is to be gone", "interfaces: [{name: eth0, state: absent}, {name: v, type: vlan, vlan: {base-iface: eth0, id: 5}}]", "interfaces[0].state"},
-		{"a VLAN on a port that has the VLAN's bridge", "interfaces: [{name: v, type: vlan, vlan: {base-iface: c, id: 5}}, {name: c, type: linux-bridge, bridge: {port: [{name: v}]}}]", "interfaces[0]: v is below itself"},
+		{
+			"a VLAN on a port that has the VLAN's bridge",
+			"interfaces: [{name: v, type: vlan, vlan: {base-iface: c, id: 5}}, {name: c, type: linux-bridge, bridge: {port: [{name: v}]}}]",
+			"interfaces[0]: v is below itself",
+		},
 		{"VLANs on each other", "interfaces: [{name: v, type: vlan, vlan: {base-iface: w, id: 5}}, {name: w, type: vlan, vlan: {base-iface: v, id: 6}}]", "interfaces[0]: v is below itself"},
-		{"two names for one card", `interfaces: [{name: a, identifier: mac-address, mac-address: "52:54:00:00:00:0a"}, {name: b, identifier: mac-address, mac-address: "52:54:00:00:00:0A"}]`, "interfaces[1].mac-address: is that of a"},
-		{"a VLAN with more than its card carries", "interfaces: [{name: eth0, mtu: 1500}, {name: v, type: vlan, mtu: 9000, vlan: {base-iface: eth0, id: 5}}]", "interfaces[1].mtu: is more than the 1500 of eth0"},
+		{
+			"two names for one card",
+			`interfaces: [{name: a, identifier: mac-address, mac-address: "52:54:00:00:00:0a"}, {name: b, identifier: mac-address, mac-address: "52:54:00:00:00:0A"}]`,
+			"interfaces[1].mac-address: is that of a",
+		},
+		{
+			"a VLAN with more than its card carries",
+			"interfaces: [{name: eth0, mtu: 1500}, {name: v, type: vlan, mtu: 9000, vlan: {base-iface: eth0, id: 5}}]",
+			"interfaces[1].mtu: is more than the 1500 of eth0",
+		},
 	}
 }
 

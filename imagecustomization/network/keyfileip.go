@@ -25,10 +25,18 @@ func (f family) method(six bool) string {
 	}
 }
 
+// byFamily is what a key or value is called for IPv4 and for IPv6.
+func byFamily(six bool, four, other string) string {
+	if six {
+		return other
+	}
+	return four
+}
+
 // address renders the ipv4 or ipv6 section.
 func (d *document) address(i *iface, six bool, p plan) *section {
 	f := i.family(six)
-	s := &section{name: map[bool]string{false: "ipv4", true: "ipv6"}[six]}
+	s := &section{name: byFamily(six, "ipv4", "ipv6")}
 	s.set("method", f.method(six))
 	if !f.enabled {
 		return s
@@ -72,7 +80,7 @@ func (f family) automatic(s *section, six bool) {
 	s.setNumber("route-table", f.tableID)
 	s.setNumber("route-metric", f.metric)
 	if f.clientID != "" {
-		s.set(map[bool]string{false: "dhcp-client-id", true: "dhcp-duid"}[six], f.clientID)
+		s.set(byFamily(six, "dhcp-client-id", "dhcp-duid"), f.clientID)
 	}
 	s.keys = append(s.keys, f.hostname...)
 }
@@ -109,7 +117,7 @@ func writeRoutes(s *section, routes []route, six bool) {
 		if r.via.IsValid() {
 			via = r.via.String()
 		} else if r.metric >= 0 {
-			via = map[bool]string{false: "0.0.0.0", true: "::"}[six]
+			via = byFamily(six, "0.0.0.0", "::")
 		}
 		value := r.destination.String()
 		if via != "" {

@@ -60,8 +60,12 @@ func TestTranslateElseFallBackElseRefuse(t *testing.T) {
 // there as they are for us.
 func TestNmstatectlFindsCardsByTheirAddresses(t *testing.T) {
 	g := NewWithT(t)
-	s, err := network.Live{Nmstatectl: true}.Translate([]byte("interfaces:\n- {name: left}\n- {name: b, type: bond, link-aggregation: {mode: 802.3ad, port: [left, right], options: {lacp_active: \"off\"}}}\n"),
-		map[string]string{"left": "52:54:00:00:00:01", "right": "52:54:00:00:00:02"})
+	s, err := network.Live{
+		Nmstatectl: true,
+	}.Translate(
+		[]byte("interfaces:\n- {name: left}\n- {name: b, type: bond, link-aggregation: {mode: 802.3ad, port: [left, right], options: {lacp_active: \"off\"}}}\n"),
+		map[string]string{"left": "52:54:00:00:00:01", "right": "52:54:00:00:00:02"},
+	)
 	g.Expect(err).NotTo(HaveOccurred())
 	var document struct{ Interfaces []map[string]any }
 	g.Expect(yaml.Unmarshal([]byte(s.Nmstate), &document)).To(Succeed())

@@ -76,9 +76,11 @@ func TestNmstatectlMakesTheSame(t *testing.T) {
 var (
 	// immaterial are settings that say who made the file, and nmstate's habits about what
 	// nobody asked for.
-	immaterial = regexp.MustCompile(`^\[user\]|\](uuid|id|autoconnect-(priority|slaves)|addr-gen-mode|dhcp-(client-id|duid|iaid|timeout)|ra-timeout|required-timeout|may-fail|dns-priority|timestamp)=|^\[vlan\](protocol=802.1Q|parent=[0-9a-f-]{36})`)
-	numbered   = regexp.MustCompile(`^(\[ipv[46]\])(route|routing-rule)[0-9]+(_options)?=(.*)$`)
-	habits     = strings.NewReplacer(",0.0.0.0,0", "", "table=254,", "", ",table=254", "", "table=254", "", "lock-cwnd=true,", "")
+	immaterial = regexp.MustCompile(
+		`^\[user\]|\](uuid|id|autoconnect-(priority|slaves)|addr-gen-mode|dhcp-(client-id|duid|iaid|timeout)|ra-timeout|required-timeout|may-fail|dns-priority|timestamp)=|^\[vlan\](protocol=802.1Q|parent=[0-9a-f-]{36})`,
+	)
+	numbered = regexp.MustCompile(`^(\[ipv[46]\])(route|routing-rule)[0-9]+(_options)?=(.*)$`)
+	habits   = strings.NewReplacer(",0.0.0.0,0", "", "table=254,", "", ",table=254", "", "table=254", "", "lock-cwnd=true,", "")
 )
 
 // essence is what keyfiles say, as NetworkManager writes it, in one order.

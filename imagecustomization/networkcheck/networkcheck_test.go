@@ -27,7 +27,13 @@ var fleet = map[string]struct {
 	"a/able.yaml": {able, []networkcheck.Result{{Name: "a/able.yaml", Way: network.WayTranslated}}},
 	"beyond.yml":  {beyond, []networkcheck.Result{{Name: "beyond.yml", Way: network.WayNmstatectl, Fields: `interfaces[1].type: "vxlan" is not translated`}}},
 	"wrong.yaml":  {wrong, []networkcheck.Result{{Name: "wrong.yaml", Way: network.WayRefused, Fields: "interfaces[0].mtu: want a number from 68 to 65535"}}},
-	"two.yaml":    {"---\n" + able + "---\n" + wrong, []networkcheck.Result{{Name: "two.yaml, document 1", Way: network.WayTranslated}, {Name: "two.yaml, document 2", Way: network.WayRefused, Fields: "interfaces[0].mtu: want a number from 68 to 65535"}}},
+	"two.yaml": {
+		"---\n" + able + "---\n" + wrong,
+		[]networkcheck.Result{
+			{Name: "two.yaml, document 1", Way: network.WayTranslated},
+			{Name: "two.yaml, document 2", Way: network.WayRefused, Fields: "interfaces[0].mtu: want a number from 68 to 65535"},
+		},
+	},
 	"openstack.json": {
 		`{"links":[{"id":"port-1","type":"phy","ethernet_mac_address":"52:54:00:00:00:01"}],"networks":[{"link":"port-1","type":"ipv4_dhcp"}]}`,
 		[]networkcheck.Result{{Name: "openstack.json", Way: network.WayTranslated}},
@@ -46,7 +52,13 @@ var fleet = map[string]struct {
 	},
 	"nmstateconfig.yaml": {
 		"apiVersion: agent-install.openshift.io/v1beta1\nkind: NMStateConfig\nmetadata: {name: node-0}\nspec:\n  interfaces: [{name: nic1, macAddress: '52:54:00:00:00:01'}]\n  config: {interfaces: [{name: nic2}]}\n",
-		[]networkcheck.Result{{Name: "nmstateconfig.yaml, NMStateConfig node-0", Way: network.WayRefused, Fields: "interfaces[0].name: nic2 has no address in the map of addresses, and is no name that a kernel gives; add it to the map"}},
+		[]networkcheck.Result{
+			{
+				Name:   "nmstateconfig.yaml, NMStateConfig node-0",
+				Way:    network.WayRefused,
+				Fields: "interfaces[0].name: nic2 has no address in the map of addresses, and is no name that a kernel gives; add it to the map",
+			},
+		},
 	},
 	"halfway.yaml": {
 		"apiVersion: agent-install.openshift.io/v1beta1\nkind: NMStateConfigList\nitems:\n" +
@@ -93,7 +105,8 @@ func TestWaysOfAFleet(t *testing.T) {
 
 	results, err = networkcheck.Folder(dir, network.Live{Why: "the base image is too old"})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(results).To(ContainElement(And(HaveField("Name", "beyond.yml"), HaveField("Way", network.WayRefused), HaveField("Fields", And(ContainSubstring("interfaces[1].type"), ContainSubstring("too old"))))))
+	g.Expect(results).
+		To(ContainElement(And(HaveField("Name", "beyond.yml"), HaveField("Way", network.WayRefused), HaveField("Fields", And(ContainSubstring("interfaces[1].type"), ContainSubstring("too old"))))))
 	g.Expect(results).NotTo(ContainElement(HaveField("Way", network.WayNmstatectl)))
 }
 
@@ -121,7 +134,8 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 func TestNothingOfAFileReachesTheTerminalAsItIs(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
-	g.Expect(os.WriteFile(filepath.Join(dir, "a.yaml"), []byte(`{"apiVersion": "v1", "kind": "AgentConfig", "metadata": {"name": "a\u001b[2J"}, "hosts": [{"interfaces": [{"name": "nic1", "macAddress": "52:54:00:00:00:01"}], "networkConfig": {"interfaces": [{"name": "nic1", "\u001b[2J": 1}]}}]}`), 0o600)).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(dir, "a.yaml"), []byte(`{"apiVersion": "v1", "kind": "AgentConfig", "metadata": {"name": "a\u001b[2J"}, "hosts": [{"interfaces": [{"name": "nic1", "macAddress": "52:54:00:00:00:01"}], "networkConfig": {"interfaces": [{"name": "nic1", "\u001b[2J": 1}]}}]}`), 0o600)).
+		To(Succeed())
 	results, err := networkcheck.Folder(dir, network.Live{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(results).To(ConsistOf(And(HaveField("Name", Not(ContainSubstring("\x1b"))), HaveField("Fields", And(ContainSubstring("not supported"), Not(ContainSubstring("\x1b")))))))

@@ -98,7 +98,9 @@ func (w *world) joins(n int, m *systemdtest.Machine) {
 	w.put(m, adminConfig, w.certificates.kubeconfig(w.WithT, "https://"+addresses[n]+":6443"))
 	w.put(m, programDir+"/join.sh", script(w.WithT, "join.sh"))
 	all := units(name(n), addresses[n], "/etc/kubernetes", "existing")
-	all["join.service"] = "[Unit]\nDescription=Join the control plane\nStartLimitIntervalSec=0\n[Service]\nType=oneshot\nRemainAfterExit=yes\nRestart=on-failure\nRestartSec=2\nExecStart=/bin/sh /usr/local/bin/join.sh " + name(n) + " " + addresses[n] + "\n"
+	all["join.service"] = "[Unit]\nDescription=Join the control plane\nStartLimitIntervalSec=0\n[Service]\nType=oneshot\nRemainAfterExit=yes\nRestart=on-failure\nRestartSec=2\nExecStart=/bin/sh /usr/local/bin/join.sh " + name(
+		n,
+	) + " " + addresses[n] + "\n"
 	for unit, text := range all {
 		w.put(m, hostfile.UnitDir+"/"+unit, text)
 	}

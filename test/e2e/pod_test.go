@@ -115,9 +115,17 @@ func (p *pod) command(program []string) []string {
 	p.Expect(whole).NotTo(BeNil())
 	args := []string{"--mount", "bash", "-c", startContainer, "container", p.root}
 	for _, m := range p.mounts {
-		args = append(args, m.source, m.target, map[bool]string{true: "ro", false: "rw"}[m.readOnly])
+		mode := "rw"
+		if m.readOnly {
+			mode = "ro"
+		}
+		args = append(args, m.source, m.target, mode)
 	}
-	args = append(args, "--", map[bool]string{true: "read-only", false: "writable"}[*security.ReadOnlyRootFilesystem])
+	access := "writable"
+	if *security.ReadOnlyRootFilesystem {
+		access = "read-only"
+	}
+	args = append(args, "--", access)
 	if !*security.AllowPrivilegeEscalation {
 		args = append(args, "setpriv", "--no-new-privs")
 	}

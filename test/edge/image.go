@@ -128,6 +128,10 @@ func put(path, text string) error {
 // manifests are those of a cluster without a release, whose hosts have nobody inside who
 // tells how they come up: they are installed when they do not come back to the live image.
 func manifests(hosts int) map[string]string {
+	platform := "BareMetal\n  apiVIP: 198.51.100.3\n  ingressVIP: 198.51.100.4"
+	if hosts == 1 {
+		platform = "None"
+	}
 	out := map[string]string{ //nolint:gosec // its pull secret opens nothing
 		"cluster-manifests/pull-secret.yaml": `apiVersion: v1
 kind: Secret
@@ -154,7 +158,7 @@ spec:
   networking:
     machineNetwork: [{cidr: 198.51.100.0/24}]
   provisionRequirements: {controlPlaneAgents: %d}
-`, map[bool]string{true: "None", false: "BareMetal\n  apiVIP: 198.51.100.3\n  ingressVIP: 198.51.100.4"}[hosts == 1], hosts),
+`, platform, hosts),
 		"cluster-manifests/infraenv.yaml": `apiVersion: agent-install.openshift.io/v1beta1
 kind: InfraEnv
 metadata: {name: edge}

@@ -93,17 +93,28 @@ var steps = []demand{
 		"essential", "install_coreos with args, kargs, copy-network, host name",
 		[]string{"install_coreos: its inputs, image with digest, kernel arguments, network, host name", "install_coreos: three tries, idle and total deadline"},
 	},
-	{"essential", "install_coreos: the UEFI boot entry", []string{
-		"boot menu: active, in the order, first, the others kept, dead ones of ours removed", "entries as efibootmgr writes them, and as nobody should", "firmware that refuses, forgets or protects its variables",
-	}},
+	{
+		"essential",
+		"install_coreos: the UEFI boot entry",
+		[]string{
+			"boot menu: active, in the order, first, the others kept, dead ones of ours removed",
+			"entries as efibootmgr writes them, and as nobody should",
+			"firmware that refuses, forgets or protects its variables",
+		},
+	},
 	{"expected", "progress", []string{"progress as heartbeats, and one at the end of a step"}},
 	{"expected", "cancel, resume after IPA restart", []string{"a cancelled step, a restart of IPA"}},
 	{"expected", "host-name fix, USB NIC filter, log collection", []string{"a host without a name, links to the BMC, logs without secrets"}},
 	{"expected", "digest check", []string{"install_coreos: its inputs, image with digest, kernel arguments, network, host name"}},
-	{"expected", "what the order to install asks for (`coreos_image`, `enable_skip_mco_reboot`)", []string{
-		"`coreos_image` and `enable_skip_mco_reboot`: done by another hub's or another installer's container; the agent's own installer refuses them when the order comes, before anything is looked at, and the hub does not ask it for them",
-		"`coreos_image` by the agent's own installer", "`enable_skip_mco_reboot` by the agent's own installer",
-	}},
+	{
+		"expected",
+		"what the order to install asks for (`coreos_image`, `enable_skip_mco_reboot`)",
+		[]string{
+			"`coreos_image` and `enable_skip_mco_reboot`: done by another hub's or another installer's container; the agent's own installer refuses them when the order comes, before anything is looked at, and the hub does not ask it for them",
+			"`coreos_image` by the agent's own installer",
+			"`enable_skip_mco_reboot` by the agent's own installer",
+		},
+	},
 	{"rare", "software RAID boot entries", []string{
 		"software RAID: removed, or kept; installed to where IPA takes one that stays, with its boot entries", "boot entries of a software RAID on a real one",
 	}},

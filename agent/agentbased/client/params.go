@@ -67,7 +67,10 @@ const (
 func networks(a *manifests.AgentClusterInstall, p *wire.ClusterCreateParams) {
 	n := &a.Spec.Networking
 	for _, one := range n.ClusterNetwork {
-		share := map[bool]int{false: hostPrefix4, true: hostPrefix6}[strings.Contains(one.CIDR, ":")]
+		share := hostPrefix4
+		if strings.Contains(one.CIDR, ":") {
+			share = hostPrefix6
+		}
 		p.ClusterNetworks = append(p.ClusterNetworks, wire.ClusterNetwork{CIDR: wire.Subnet(one.CIDR), HostPrefix: int64(cmp.Or(one.HostPrefix, share))})
 	}
 	for _, one := range n.ServiceNetwork {

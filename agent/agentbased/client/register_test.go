@@ -92,7 +92,8 @@ func TestRegister(t *testing.T) {
 	g.Expect(hub.authorization).To(HaveEach("token.of.the.user"), "the token is sent as it is")
 	g.Expect(hub.body(t, "POST /clusters")).To(MatchJSON(registerCluster))
 	g.Expect(hub.body(t, "PATCH /clusters/"+clusterID+"/install-config")).To(Equal(`"{\"fips\": true}"`), "a JSON string")
-	g.Expect(hub.body(t, "POST /clusters/"+clusterID+"/manifests")).To(MatchJSON(`{"file_name": "a.yaml", "folder": "openshift", "content": "YXBpVmVyc2lvbjogdjEKa2luZDogQ29uZmlnTWFwCm1ldGFkYXRhOgogIG5hbWU6IGEK"}`))
+	g.Expect(hub.body(t, "POST /clusters/"+clusterID+"/manifests")).
+		To(MatchJSON(`{"file_name": "a.yaml", "folder": "openshift", "content": "YXBpVmVyc2lvbjogdjEKa2luZDogQ29uZmlnTWFwCm1ldGFkYXRhOgogIG5hbWU6IGEK"}`))
 	g.Expect(hub.body(t, "POST /infra-envs")).To(MatchJSON(registerInfraEnv))
 	g.Expect(read(t, root, client.ConfigFile)).To(Equal("OTHER=1\nCLUSTER_ID=" + clusterID + "\nINFRA_ENV_ID=" + envID + "\n"))
 }

@@ -125,7 +125,8 @@ func TestAConfigImageIsLoaded(t *testing.T) {
 		go func() { loaded <- l.Run(t.Context(), "/dev/sr1") }()
 		next()
 		g.Expect(a.read("/etc/motd.d/60_config-image")).To(ContainSubstring("attach a medium with the label agent_configimage"))
-		g.Expect(a.read("/etc/motd.d/95_load-config-image")).To(Equal("Installation cannot proceed: the config image on /dev/sr1 is refused: it is for the release quay.io/r:2, this host has the release quay.io/r:1.\n"))
+		g.Expect(a.read("/etc/motd.d/95_load-config-image")).
+			To(Equal("Installation cannot proceed: the config image on /dev/sr1 is refused: it is for the release quay.io/r:2, this host has the release quay.io/r:1.\n"))
 		entries, err := os.ReadDir(a.dir.Path("/etc/assisted"))
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(entries).To(HaveLen(1), "nothing of a refused image is copied")

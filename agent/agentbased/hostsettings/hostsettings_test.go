@@ -88,7 +88,8 @@ func TestTheNetworkOfThisHost(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(picked).To(Equal("host2"), "the first in the order of the numbers")
 	g.Expect(m.asks).To(Equal(1), "one of its cards was not there yet")
-	g.Expect(m.keyfile("bond0.nmconnection")).To(Equal("[connection]\nid=eth0\ninterface-name=bond0\n[bond]\nprimary=enp2s0\nmode=active-backup\n[ipv4]\nrouting-rule1=priority 5 from 0.0.0.0/0 iif enp1s0 table 7\n"))
+	g.Expect(m.keyfile("bond0.nmconnection")).
+		To(Equal("[connection]\nid=eth0\ninterface-name=bond0\n[bond]\nprimary=enp2s0\nmode=active-backup\n[ipv4]\nrouting-rule1=priority 5 from 0.0.0.0/0 iif enp1s0 table 7\n"))
 	g.Expect(m.keyfile("eth0.nmconnection")).To(Equal("[connection]\r\ninterface-name=enp1s0\r\n"))
 	entries, err := os.ReadDir(m.dir.Path(places.Keyfiles))
 	g.Expect(err).NotTo(HaveOccurred())

@@ -178,7 +178,11 @@ func TestTheISOSaysWhatWasPlanned(t *testing.T) {
 		info, err := os.Stat(filepath.Join(dir, a.Name))
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(info.Size()).To(Equal(a.Size))
-		g.Expect(info.Mode().Perm()).To(Equal(map[bool]fs.FileMode{true: 0o600, false: 0o644}[a.Secret]), a.Name)
+		mode := fs.FileMode(0o644)
+		if a.Secret {
+			mode = 0o600
+		}
+		g.Expect(info.Mode().Perm()).To(Equal(mode), a.Name)
 	}
 	g.Expect(image.Customized(b.Media)).To(BeFalse())
 	g.Expect(image.Customized(m.Media())).To(BeTrue(), "an image is no base image")

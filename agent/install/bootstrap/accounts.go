@@ -213,9 +213,12 @@ func userArgs(u types.PasswdUser, there bool) []string {
 			args = append(args, flag)
 		}
 	}
-	add("--home-dir", map[bool]*string{false: u.HomeDir}[there])
-	if add("--home", map[bool]*string{true: u.HomeDir}[there]); there && util.NotEmpty(u.HomeDir) {
-		args = append(args, "--move-home")
+	if there {
+		if add("--home", u.HomeDir); util.NotEmpty(u.HomeDir) {
+			args = append(args, "--move-home")
+		}
+	} else {
+		add("--home-dir", u.HomeDir)
 	}
 	if !there {
 		on("--no-create-home", util.IsTrue(u.NoCreateHome))

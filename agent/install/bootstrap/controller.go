@@ -189,7 +189,10 @@ func (r *Role) writeManifests(ctx context.Context, request wire.InstallCmdReques
 	}
 	return r.Effects.Do(ctx, effect.WriteManifests, manifestsDir, func() error {
 		for _, m := range list {
-			mode := map[bool]fs.FileMode{true: 0o600, false: 0o644}[m.Secret]
+			mode := fs.FileMode(0o644)
+			if m.Secret {
+				mode = 0o600
+			}
 			if err := writeFile(r.Dir, path.Join(manifestsDir, m.Name), m.Content, mode); err != nil {
 				return fmt.Errorf("%s: %w", m.Name, err)
 			}

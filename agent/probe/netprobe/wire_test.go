@@ -129,7 +129,11 @@ func TestEchoes(t *testing.T) {
 		c := newCodec(Echo{Target: target, Payload: 100})
 		request := c.request(7)
 		g.Expect(request).To(HaveLen(108))
-		reply := with(request, 0, map[bool]byte{false: 0, true: 129}[target.Is6()])
+		kind := byte(0) // echo reply
+		if target.Is6() {
+			kind = 129
+		}
+		reply := with(request, 0, kind)
 		sequence, ok := c.parse(reply)
 		g.Expect(ok).To(BeTrue())
 		g.Expect(sequence).To(Equal(uint16(7)))

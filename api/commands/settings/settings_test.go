@@ -189,6 +189,7 @@ func TestHelpIsByTopic(t *testing.T) {
 	c.SetOut(&out)
 	c.SetArgs([]string{"--help"})
 	p.Expect(c.Execute()).To(Succeed())
-	p.Expect(out.String()).To(MatchRegexp(`(?s)Usage:\n  serve.*\nServer:\n +--addr string +address \(\$SITE_ADDR\) \(default ":80"\)\n.*--password.*\nLimits:\n +--hosts int.*--limit-soft.*\nOther flags:\n.*--config string.*--output`))
+	p.Expect(out.String()).
+		To(MatchRegexp(`(?s)Usage:\n  serve.*\nServer:\n +--addr string +address \(\$SITE_ADDR\) \(default ":80"\)\n.*--password.*\nLimits:\n +--hosts int.*--limit-soft.*\nOther flags:\n.*--config string.*--output`))
 	p.Expect(out.String()).NotTo(ContainSubstring("hunter2"))
 }

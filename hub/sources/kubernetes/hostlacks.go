@@ -42,7 +42,9 @@ func lackNetworks(o *sources.Order, f *found) {
 	for _, p := range n.pods {
 		share := n.hostPrefix[p.Addr().Is6()]
 		if share == 0 {
-			share = map[bool]int64{false: 24, true: 64}[p.Addr().Is6()] // the default of Kubernetes
+			if share = 24; p.Addr().Is6() { // the default of Kubernetes
+				share = 64
+			}
 		}
 		if bits := share - int64(p.Bits()); bits < 0 || bits > maxShareBits || share > int64(p.Addr().BitLen()) {
 			f.add(fmt.Sprintf("cluster network %s with shares of /%d for each node", p, share), fmt.Sprintf("use a host_prefix of %d to %d", p.Bits(), min(p.Bits()+maxShareBits, p.Addr().BitLen())))

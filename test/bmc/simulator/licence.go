@@ -147,8 +147,12 @@ func getDellLicence(c *call) (reply, error) {
 	list, _ := c.licencesOf(Dell)
 	for _, l := range list {
 		if l.id() == c.r.PathValue("licence") {
+			status := "OK"
+			if l.Expired {
+				status = "Error"
+			}
 			return ok(resource("DellLicense.v1_1_0.DellLicense", l.id(), "DellLicense", path("Managers", c.sys.ManagerID, "Oem", "Dell", "DellLicenses", l.id()), object{
-				"LicenseDescription": []string{l.Name}, "LicenseType": l.Type, "LicensePrimaryStatus": map[bool]string{false: "OK", true: "Error"}[l.Expired],
+				"LicenseDescription": []string{l.Name}, "LicenseType": l.Type, "LicensePrimaryStatus": status,
 			}))
 		}
 	}
@@ -211,15 +215,20 @@ func getDellAttributes(c *call) (reply, error) {
 	if _, there := c.licencesOf(Dell); !there || id != c.sys.ManagerID {
 		return reply{}, notFound(c.r.URL.Path)
 	}
-	on := map[bool]string{true: "Enabled", false: "Disabled"}
+	on := func(enabled bool) string {
+		if enabled {
+			return "Enabled"
+		}
+		return "Disabled"
+	}
 	attached := "AutoAttach"
 	if c.sys.has(MediaDetached) {
 		attached = "Detached"
 	}
 	return ok(resource("DellAttributes.v1_0_0.DellAttributes", id, "OEMAttributeRegistry", path("Managers", c.sys.ManagerID, "Oem", "Dell", "DellAttributes", id), object{
 		"AttributeRegistry": "ManagerAttributeRegistry.v1_0_0", "Attributes": object{
-			"IPMILan.1.AlertEnable": on[!c.sys.has(EventsDisabled)], "Lockdown.1.SystemLockdown": on[c.sys.has(Lockdown)],
-			"VirtualMedia.1.Attached": attached, "WebServer.1.HostHeaderCheck": on[c.sys.has(HostNameRefused)], "VirtualConsole.1.PluginType": "HTML5",
+			"IPMILan.1.AlertEnable": on(!c.sys.has(EventsDisabled)), "Lockdown.1.SystemLockdown": on(c.sys.has(Lockdown)),
+			"VirtualMedia.1.Attached": attached, "WebServer.1.HostHeaderCheck": on(c.sys.has(HostNameRefused)), "VirtualConsole.1.PluginType": "HTML5",
 		},
 	}))
 }

@@ -159,7 +159,13 @@ func TestAllThatIsWrongWithTheFlags(t *testing.T) {
 	empty := t.TempDir()
 	out, told, err := create(t, append(flags, "--base-image", filepath.Join(empty, "none.iso"), "--workflow", "both")...)
 	g.Expect(err).To(MatchError(And(
-		ContainSubstring("3 things are wrong"), ContainSubstring("--base-image: cannot be used: base images: stat "), ContainSubstring("--workflow: is \"both\""), ContainSubstring("more.yaml: is not read"))))
+		ContainSubstring(
+			"3 things are wrong",
+		),
+		ContainSubstring("--base-image: cannot be used: base images: stat "),
+		ContainSubstring("--workflow: is \"both\""),
+		ContainSubstring("more.yaml: is not read"),
+	)))
 	g.Expect(out + told).To(BeEmpty())
 
 	_, _, err = create(t, append(flags, "--host-programs", empty, "--arch", "x86_64")...)
