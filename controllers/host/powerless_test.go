@@ -4,11 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ironflow/ironflow/controllers/host/nodespec"
-
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-
 	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 )
 
 // TestUnknownPower has Ironic not know whether a machine runs, without a fault: the

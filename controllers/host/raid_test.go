@@ -6,11 +6,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ironflow/ironflow/controllers/host/policy"
-
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-
 	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/controllers/host/policy"
 )
 
 // onRedfish is a host whose BMC sets up volumes.

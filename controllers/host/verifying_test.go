@@ -5,12 +5,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
-
-	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-
-	. "github.com/onsi/gomega"
 )
 
 // stuckVerifying is a host whose node is being verified and does not get on.

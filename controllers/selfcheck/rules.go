@@ -6,7 +6,6 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	authorization "k8s.io/client-go/kubernetes/typed/authorization/v1"
 )
 

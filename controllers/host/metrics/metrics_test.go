@@ -5,15 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ironflow/ironflow/controllers/host/policy"
-
-	. "github.com/onsi/gomega"
-
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
 	"github.com/prometheus/client_golang/prometheus"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/ironflow/ironflow/controllers/host/policy"
 )
 
 func TestMetricsAreRegisteredAndRaised(t *testing.T) {

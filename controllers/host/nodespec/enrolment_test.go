@@ -6,9 +6,7 @@ import (
 	"testing"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-
 	. "github.com/onsi/gomega"
-
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ironflow/ironflow/ironic"

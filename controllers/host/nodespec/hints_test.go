@@ -3,9 +3,8 @@ package nodespec
 import (
 	"testing"
 
-	. "github.com/onsi/gomega"
-
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
 )
 
 func TestHintMap(t *testing.T) {

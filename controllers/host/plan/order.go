@@ -9,11 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ironflow/ironflow/controllers/host/nodespec"
-
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/ironic"
 )
 

@@ -5,11 +5,10 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/ironflow/ironflow/controllers/host/nodespec"
-
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/ironic"
 )
 

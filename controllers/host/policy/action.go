@@ -1,11 +1,10 @@
 package policy
 
 import (
-	"github.com/ironflow/ironflow/controllers/host/plan"
-	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
-
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
+	"github.com/ironflow/ironflow/controllers/host/plan"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/ironic"
 )

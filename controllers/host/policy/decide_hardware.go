@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ironflow/ironflow/controllers/host/nodespec"
-
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 )
 
 // concernHardware takes over hardware details from outside, for hosts that were

@@ -3,14 +3,11 @@ package policy
 import (
 	"testing"
 
-	"github.com/ironflow/ironflow/controllers/host/nodespec"
-
-	. "github.com/onsi/gomega"
-
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-
+	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/ironic"
 )
 

@@ -1,10 +1,9 @@
 package policy
 
 import (
-	"github.com/ironflow/ironflow/controllers/host/nodespec"
-
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/ironic"
 )
