@@ -20,7 +20,7 @@ func (s *configuration) checkValues() error {
 	if level := s.Monitoring.LogLevel; level != "" && new(slog.Level).UnmarshalText([]byte(level)) != nil {
 		problems = append(problems, fmt.Errorf("--log-level %q is none of debug, info, warn and error", level))
 	}
-	if _, err := tlsSettings(s.TLS).harden(); err != nil {
+	if _, err := configured.TLS(s.TLS); err != nil {
 		problems = append(problems, err)
 	}
 	if _, _, _, err := electionSettings(s.LeaderElection).times(); err != nil {

@@ -113,11 +113,19 @@ func objectPath(path string) string {
 // sources. Empty is the file as a whole.
 func inConfig(kind, path string) string {
 	for _, one := range [][3]string{
-		{"ClusterDeployment", "spec.clusterName", "metadata.name"}, {"ClusterDeployment", "spec.baseDomain", "baseDomain"}, {"ClusterDeployment", "spec.pullSecretRef", "pullSecret"},
-		{"AgentClusterInstall", "spec.apiVIP", "platform.baremetal.apiVIP"}, {"AgentClusterInstall", "spec.ingressVIP", "platform.baremetal.ingressVIP"},
-		{"AgentClusterInstall", "spec.sshPublicKey", "sshKey"}, {"AgentClusterInstall", "spec.networking", "networking"}, {"AgentClusterInstall", "spec.proxy", "proxy"},
-		{"InfraEnv", "spec.sshAuthorizedKey", "sshKey"}, {"InfraEnv", "spec.proxy", "proxy"}, {"InfraEnv", "spec.additionalTrustBundle", "additionalTrustBundle"},
-		{"InfraEnv", "spec.additionalNTPSources", "additionalNTPSources"}, {"InfraEnv", "spec.pullSecretRef", "pullSecret"},
+		{"ClusterDeployment", "spec.clusterName", "metadata.name"},
+		{"ClusterDeployment", "spec.baseDomain", "baseDomain"},
+		{"ClusterDeployment", "spec.pullSecretRef", "pullSecret"},
+		{"AgentClusterInstall", "spec.apiVIP", "platform.baremetal.apiVIP"},
+		{"AgentClusterInstall", "spec.ingressVIP", "platform.baremetal.ingressVIP"},
+		{"AgentClusterInstall", "spec.sshPublicKey", "sshKey"},
+		{"AgentClusterInstall", "spec.networking", "networking"},
+		{"AgentClusterInstall", "spec.proxy", "proxy"},
+		{"InfraEnv", "spec.sshAuthorizedKey", "sshKey"},
+		{"InfraEnv", "spec.proxy", "proxy"},
+		{"InfraEnv", "spec.additionalTrustBundle", "additionalTrustBundle"},
+		{"InfraEnv", "spec.additionalNTPSources", "additionalNTPSources"},
+		{"InfraEnv", "spec.pullSecretRef", "pullSecret"},
 	} {
 		if after, found := strings.CutPrefix(path, one[1]); found && kind == one[0] {
 			return one[2] + after

@@ -45,7 +45,7 @@ func New() *cobra.Command {
 	if err := cmd.MarkFlagRequired("url"); err != nil {
 		panic(err) //nolint:forbidigo // the flag was added above
 	}
-	flags.StringVar(&s.tokenFile, "token-file", "", "file with the token of the hub's watchers; empty: the variable " + tokenVariable)
+	flags.StringVar(&s.tokenFile, "token-file", "", "file with the token of the hub's watchers; empty: the variable "+tokenVariable)
 	flags.StringVar(&s.caCert, "cacert", "", "PEM file with CAs that are trusted besides the system's")
 	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "kubeconfig file of the new cluster, which is asked once the hub has ended; empty: the cluster is not asked")
 	flags.IntVar(&s.nodes, "nodes", 0, "number of nodes that a plain Kubernetes cluster has to have; 0: the number of hosts that the hub knew")
