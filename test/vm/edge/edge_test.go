@@ -75,6 +75,7 @@ func TestAgentBasedKubernetes(t *testing.T) {
 	e.says("INSTALLED host=" + hostname)
 	e.reached("the installed system runs")
 
+	defer node.Follow(e.machine.JournalLog(), func(what string) { e.said("%s", what) })()
 	kubeconfig, err := os.ReadFile(filepath.Join(e.dir, "auth", "kubeconfig"))
 	e.Expect(err).NotTo(HaveOccurred(), "it was there before the cluster")
 	cluster, err := node.Open(kubeconfig)

@@ -79,6 +79,7 @@ func kubernetes(f *flow, site *node.Site) node.State {
 
 	f.inspected(h)
 	f.arrives(h, console, word, cluster)
+	defer node.Follow(h.Machine.JournalLog(), func(what string) { h.Timeline.Happened(time.Now(), what) })()
 
 	var kubeconfig []byte
 	f.Eventually(func() (err error) {

@@ -74,6 +74,7 @@ func TestNodeOfTheSource(t *testing.T) {
 	})
 	g.Expect(write(t, media.Installed, s.machine.DiskPath(0), config)).To(Succeed())
 	s.start(emulator.BootHdd, "")
+	defer kubenode.Follow(s.machine.JournalLog(), func(what string) { s.said("%s", what) })()
 	cluster, err := kubenode.Open(made.Credentials[kubernetes.Kubeconfig])
 	g.Expect(err).NotTo(HaveOccurred())
 	state, err := cluster.Await(t.Context(), 1, nodeLimit, func(waits string) { s.said("%s", waits) })

@@ -61,17 +61,21 @@ const containerdConfig = `version = 3
 `
 
 // frugal has Go's programs do less where a processor is emulated: a rarer garbage
-// collection, and a key exchange that costs half as much. A kube-apiserver ends when it has
-// not found its feet within a minute.
+// collection, and a key exchange that costs half as much.
 var frugal = []string{"GOGC=400", "GODEBUG=tlsmlkem=0"}
 
 // kubeletUnit adds to the unit of the kubelet, which is the source's.
 var kubeletUnit = "[Service]\nEnvironment=" + strings.Join(frugal, " ") + "\n"
 
-// systemSlice has the pods of the control plane before the programs that look after them:
-// by default these get more than half of the processors, and until there is a node the
-// kubelet of 1.37 tries again ten times a second.
-const systemSlice = "[Slice]\nCPUWeight=10\n"
+// Until the control plane is there, its pods come before the programs that look after them:
+// by default these get more than half of the processors, the kubelet of 1.37 tries again ten
+// times a second until it has a node, and a kube-apiserver that has not found its feet within
+// a minute ends. Then there are other pods to start, and it is as it always is.
+const (
+	systemSlice = "[Slice]\nCPUWeight=10\n"
+	joinedPath  = "[Path]\nPathExists=/var/lib/ironflow/kubernetes/joined\n"
+	joinedUnit  = "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/systemctl set-property --runtime system.slice CPUWeight=100\n"
+)
 
 // containerdUnit is containerd's own, with the folder of the archive.
 var containerdUnit = `[Unit]
@@ -110,6 +114,9 @@ func (p Programs) archive(pause, runc string) []images.File {
 		{Path: "etc/systemd/system/containerd.service", Text: containerdUnit, Mode: 0o644},
 		{Path: "etc/systemd/system/kubelet.service.d/10-lab.conf", Text: kubeletUnit, Mode: 0o644},
 		{Path: "etc/systemd/system/system.slice.d/10-lab.conf", Text: systemSlice, Mode: 0o644},
+		{Path: "etc/systemd/system/lab-joined.path", Text: joinedPath, Mode: 0o644},
+		{Path: "etc/systemd/system/lab-joined.service", Text: joinedUnit, Mode: 0o644},
+		{Path: "etc/systemd/system/containerd.service.wants/lab-joined.path", Link: "../lab-joined.path"},
 	}
 	for _, name := range []string{"kubeadm", "kubectl", "kubelet"} {
 		files = append(files, images.File{Path: "opt/bin/" + name, Link: "k8snode"})
