@@ -29,7 +29,10 @@ type Desired struct {
 	InstanceInfo Fields
 	Properties   Fields
 	Extra        Fields
-	NetworkData  map[string]any // replaced whole; nil leaves it, empty removes it
+	// ExtraBeside are fields of extra that are only written together with something else that
+	// differs: what they say of a node is no reason to write to it.
+	ExtraBeside Fields
+	NetworkData map[string]any // replaced whole; nil leaves it, empty removes it
 
 	// ReplaceDriverInfo also removes every driver_info key that is not in DriverInfo.
 	ReplaceDriverInfo bool
@@ -110,6 +113,9 @@ func differences(n *Node, d Desired) ([]patch, error) {
 	p.fields("/extra/", n.Extra, d.Extra, false)
 	if d.NetworkData != nil && !p.same(anyMap(n.NetworkData), anyMap(d.NetworkData)) {
 		p.add("/network_data", d.NetworkData)
+	}
+	if len(p.list) > 0 {
+		p.fields("/extra/", n.Extra, d.ExtraBeside, false)
 	}
 	return p.list, p.err
 }

@@ -117,6 +117,9 @@ func apply(n *node, d ironic.Desired) []string {
 	fields("instance_info", &n.InstanceInfo, d.InstanceInfo)
 	fields("properties", &n.Properties, d.Properties)
 	fields("extra", &n.Extra, d.Extra)
+	if len(changed) > 0 {
+		fields("extra", &n.Extra, d.ExtraBeside)
+	}
 	return changed
 }
 

@@ -143,7 +143,9 @@ func desiredBMC(in Input, d *ironic.Desired) {
 			d.DriverInfo[key] = ironic.Remove
 		}
 	}
-	d.Extra[ironic.KeyMachine] = machineText(in.Host) // by the request that tells Ironic of the address
+	// By the request that tells Ironic of the address, or by any other one: a fleet that is taken over is not
+	// written to for it alone.
+	d.ExtraBeside = ironic.Fields{ironic.KeyMachine: machineText(in.Host)}
 	d.SendSecrets = in.NewCredentials
 	if sent := in.BMC.Content; sent != "" && (in.NewCredentials || in.Node.Credentials == sent) {
 		d.Extra[ironic.KeyCredentials] = sent
