@@ -38,6 +38,7 @@ func (r *reading) check(d *manifests.Draft) {
 	r.describeHosts(d)
 	r.addresses(d)
 	r.counts(d)
+	r.quorum(d)
 	r.rendezvous(d)
 	r.settled(d)
 	r.refused(d)

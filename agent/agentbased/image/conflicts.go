@@ -49,3 +49,21 @@ func (r *reading) counts(d *manifests.Draft) {
 		d.ClusterInstallAt.Wrong(path, "asks for %d hosts, and %d are described in %s and by NMStateConfigs: change one of them", all, n, hostFolder)
 	}
 }
+
+// quorum tells of a control plane that no cluster of a release can have: its hosts would all
+// boot, and its hub would wait for a person. A plain Kubernetes asks for none.
+func (r *reading) quorum(d *manifests.Draft) {
+	if r.plan.Release == "" {
+		return
+	}
+	at, path := d.ClusterInstallAt, "spec.provisionRequirements.controlPlaneAgents"
+	if d.Install != nil {
+		at, path = d.InstallAt, "controlPlane.replicas"
+	}
+	switch want := d.Wanted; {
+	case want.ControlPlaneAgents == 2 && want.ArbiterAgents == 0:
+		at.Wrong(path, "is 2 without an arbiter, and has no quorum: write 1 or 3, or add an arbiter")
+	case want.ControlPlaneAgents == 1 && want.WorkerAgents > 0:
+		at.Wrong(path, "is 1 beside other hosts, which is no cluster of a release: write 3, or install the single node alone and add hosts when it runs")
+	}
+}

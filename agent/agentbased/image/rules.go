@@ -81,7 +81,7 @@ func (r *reading) tell(d *manifests.Draft, x Refused) {
 	case "Agent":
 		at, where = r.hosts[x.Host].at, strings.TrimSuffix(r.hosts[x.Host].path, ".networkConfig")+".hostname"
 		if d.Agent == nil {
-			r.add(hostFolder, "%s: the name of host %s %s", where, r.hosts[x.Host].Name, text)
+			r.add(hostFolder, "the name of host %s %s", r.hosts[x.Host].Name, text)
 			return
 		}
 	case "olm_operators":
