@@ -83,9 +83,12 @@ func TestWhatIsRefusedIsToldWhereItIsWritten(t *testing.T) {
 		}
 	}
 	all := []image.Refused{
-		{Object: "ClusterDeployment spec.baseDomain", Text: ` "x": want another`}, {Object: "AgentClusterInstall spec.proxy.noProxy", Text: ": want another"},
-		{Object: "InfraEnv spec.additionalNTPSources", Text: ` "y": want another`}, {Object: "AgentClusterInstall metadata.annotations{agent-install.openshift.io/install-config-overrides}", Text: ": want another"},
-		{Object: "Agent spec.hostname", Text: ` "z": want another`}, {Object: "additional_ntp_source", Text: ": of what the client makes itself"},
+		{Object: "ClusterDeployment spec.baseDomain", Text: ` "x": want another`},
+		{Object: "AgentClusterInstall spec.proxy.noProxy", Text: ": want another"},
+		{Object: "InfraEnv spec.additionalNTPSources", Text: ` "y": want another`},
+		{Object: "AgentClusterInstall metadata.annotations{agent-install.openshift.io/install-config-overrides}", Text: ": want another"},
+		{Object: "Agent spec.hostname", Text: ` "z": want another`},
+		{Object: "additional_ntp_source", Text: ": of what the client makes itself"},
 	}
 	for input, want := range map[string][]string{
 		"ztp": {
