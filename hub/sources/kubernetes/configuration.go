@@ -111,6 +111,14 @@ func addresses(all []netip.Addr) string {
 	return strings.Join(out, ",")
 }
 
+// patientLeader is for a control plane of one host: there is nobody to hand a lease over to,
+// and a program that has not renewed its own within 10 s, for a disk or a processor that has
+// too much to do, ends and begins again. Hosts that join later find the same: one that fails
+// is replaced after a minute then, not after 15 s.
+var patientLeader = []kubeadm.Arg{
+	{Name: "leader-elect-lease-duration", Value: "60s"}, {Name: "leader-elect-renew-deadline", Value: "40s"}, {Name: "leader-elect-retry-period", Value: "5s"},
+}
+
 // cluster is what holds for all hosts.
 func (p *plan) cluster() kubeadm.Cluster {
 	c := kubeadm.Cluster{
@@ -118,6 +126,10 @@ func (p *plan) cluster() kubeadm.Cluster {
 		ImageRepository: p.order.Kubernetes.ImageRepository, EncryptionAlgorithm: "ECDSA-P256",
 		Networking: kubeadm.Networking{ServiceSubnet: text(p.networks.services), PodSubnet: text(p.networks.pods)},
 		APIServer:  kubeadm.APIServer{CertSANs: p.certSANs()},
+	}
+	if masters(p.order) == 1 {
+		c.ControllerManager.ExtraArgs = slices.Clone(patientLeader)
+		c.Scheduler.ExtraArgs = slices.Clone(patientLeader)
 	}
 	for _, six := range p.networks.families() {
 		if size := p.networks.hostPrefix[six]; size != 0 {

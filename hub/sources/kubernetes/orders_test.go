@@ -174,3 +174,12 @@ func TestTheFirstCallWaitsForImages(t *testing.T) {
 	}
 	g.Expect(limit("kubernetesAPICall")).To(BeNumerically(">=", limit("controlPlaneComponentHealthCheck")))
 }
+
+// TestALeaderWithoutRivalsIsPatient: with one host of the control plane nobody takes a lease
+// over, and a program that gives its own up ends.
+func TestALeaderWithoutRivalsIsPatient(t *testing.T) {
+	g := NewWithT(t)
+	const deadline = "name: leader-elect-renew-deadline"
+	g.Expect(strings.Count(files(t, mustMake(t, alone()), "id-master-0")[configuration], deadline)).To(Equal(2), "controller manager and scheduler")
+	g.Expect(files(t, mustMake(t, order(3, 1)), "id-master-0")[configuration]).NotTo(ContainSubstring(deadline), "others take over soon")
+}

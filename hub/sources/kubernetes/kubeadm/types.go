@@ -85,6 +85,7 @@ type Cluster struct {
 	Networking           Networking `json:"networking"`
 	APIServer            APIServer  `json:"apiServer,omitzero"`
 	ControllerManager    Component  `json:"controllerManager,omitzero"`
+	Scheduler            Component  `json:"scheduler,omitzero"`
 }
 
 // Networking has the networks; two are joined by a comma.
