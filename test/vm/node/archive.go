@@ -72,9 +72,9 @@ var kubeletUnit = "[Service]\nEnvironment=" + strings.Join(frugal, " ") + "\n"
 // times a second until it has a node, and a kube-apiserver that has not found its feet within
 // a minute ends. Then there are other pods to start, and it is as it always is.
 const (
-	systemSlice = "[Slice]\nCPUWeight=10\n"
+	systemSlice = "[Slice]\nCPUWeight=25\n"
 	joinedPath  = "[Path]\nPathExists=/var/lib/ironflow/kubernetes/joined\n"
-	joinedUnit  = "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/systemctl set-property --runtime system.slice CPUWeight=100\n"
+	joinedUnit  = "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/systemctl set-property --runtime system.slice CPUWeight=250\n"
 )
 
 // containerdUnit is containerd's own, with the folder of the archive.

@@ -23,7 +23,7 @@ func TestFollow(t *testing.T) {
 			_, err = file.WriteString(said)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(file.Close()).To(Succeed())
-			time.Sleep(5 * time.Second)
+			<-time.After(5 * time.Second)
 		}
 		stop()
 		g.Expect(told).To(Equal([]string{milestones[0].means, milestones[1].means}))
