@@ -6,7 +6,8 @@ modules=(sr_mod sd_mod ahci ata_piix usb_storage uas xhci_pci ehci_pci uhci_hcd 
   dm_mod dm_multipath dm_service_time dm_crypt raid0 raid1 raid10 raid456 iscsi_tcp iscsi_ibft af_packet ipv6 bonding 8021q bridge vlan veth macvlan dummy tun
   fuse ipmi_si ipmi_devintf tpm_tis tpm_crb sg binfmt_misc nf_tables nft_chain_nat nft_compat xt_comment xt_conntrack ip_tables
   iptable_filter iptable_nat br_netfilter xt_nat xt_MASQUERADE xt_REDIRECT xt_mark xt_addrtype xt_statistic xt_multiport xt_tcpudp xt_recent
-  nft_masq nft_nat nft_redir nft_ct nft_limit nft_log nft_reject_inet nft_fib_inet nft_hash nft_numgen)
+  nft_masq nft_nat nft_redir nft_ct nft_limit nft_log nft_reject_inet nft_fib_inet nft_hash nft_numgen
+  ipt_REJECT ip6t_REJECT nfnetlink_acct xt_nfacct xt_limit)
 
 # make_root makes $work/root out of the packages, with the ways of CoreOS that our images rely on.
 make_root() {
