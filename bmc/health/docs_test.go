@@ -21,5 +21,5 @@ func TestDocs(t *testing.T) {
 		domains = append(domains, rules.Domain(row["domain"]))
 	}
 	g.Expect(domains).To(Equal(rules.Domains))
-	g.Expect(string(raw)).To(ContainSubstring(fmt.Sprintf("a pass makes %d requests at most", defaultRequests)))
+	g.Expect(string(raw)).To(ContainSubstring(fmt.Sprintf("each reading takes at most %d requests", defaultRequests)))
 }

@@ -51,7 +51,7 @@ func (o *Observed) nextOff() OffWord {
 		return OffWord{}
 	case o.saidOff() && o.Off.of(o):
 		return o.Off
-	case !o.saidOff() && o.Off.Told == o.Told && o.Off.Machine == o.Node.Machine:
+	case !o.saidOff() && o.Off.Told == o.Told:
 		return OffWord{Node: o.Node.UUID, Machine: o.Node.Machine, Told: o.Told, From: o.Now}
 	default:
 		return OffWord{Node: o.Node.UUID, Machine: o.Node.Machine, Told: o.Told, From: o.Now.Add(ironicLooks)}
