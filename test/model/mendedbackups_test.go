@@ -372,4 +372,11 @@ Ironic goes on with node-1
 restored from a backup of when it was available: a
 image A for a
 online a`,
+	"what may be installed, and is to be kept, is not cleaned with a host that could not be told so": `
+scenario: left alone, since it was deployed
+somebody removes node-1; request 4 is down
+an empty password in the Secret of a; crash after write 5
+externally provisioned a
+delete a
+Ironic goes on with node-2`,
 }

@@ -63,7 +63,7 @@ var mutations = []mutation{
 	{name: "bad credentials are tried without a pause", file: "policy/decide_register.go", old: "	if fresh || o.Failing() {", new: "	if true || fresh {"},
 	{name: "what the status says of credentials is believed", file: "policy/credentials.go", old: "	case o.Node != nil && o.Node.Credentials != \"\":\n		return o.Node.Credentials != o.BMC.Content\n", new: ""},
 	{name: "new credentials are not sent", file: "nodespec/desired.go", old: "	d.SendSecrets = in.NewCredentials\n", new: ""},
-	{name: "a deployment that was cut short and is what is wanted is made again", file: "policy/decide_deprovision.go", old: "case !wantedAfterAll(o, d):\n", new: "default:\n"},
+	{name: "a deployment that was cut short and is what is wanted is made again", file: "policy/decide_deprovision.go", old: "if !wantedAfterAll(o, d) {\n", new: "if !wantedAfterAll(o, d) || o.Node != nil {\n"},
 	{name: "a deployment that was cut short is what is wanted whatever it is made of", file: "policy/decide_deprovision.go", old: "!known || !nodespec.DeployedAsWanted(o.Host, n.Node())", new: "!known", pkg: "./controllers/host", run: "TestAnImageThatGoesAndComesBackIsDeployedOnce"},
 	{name: "what was kept as it is cannot be given back", file: "policy/decide_provisioned.go", old: "beganAsKept(o, d) || servicing", new: "servicing", pkg: "./controllers/host", run: "TestWhatWasKeptAsItIsCanBeGivenBack"},
 	{name: "an inspection that is asked for anew is of the backup", file: "trigger/record.go", old: "r[t.Name], forgot = \"\", true", new: "forgot = false", pkg: "./controllers/host", run: "TestAnInspectionThatIsAskedForAnewCallsFree"},
@@ -170,5 +170,6 @@ var mutations = []mutation{
 	{name: "a node does not keep which machine it is of", file: "nodespec/desired.go", old: "Extra: map[string]any{ironic.KeyMachine: machineText(h)},", new: "Extra: map[string]any{},", pkg: "./controllers/host/nodespec", run: "^TestANodeKeepsWhichMachineItIsOf$"},
 	{name: "a machine gets a second node", file: "policy/owner.go", old: "second := without &&", new: "second := false && without &&"},
 	{name: "what was given back is told by its record alone", file: "nodespec/wish.go", old: "&& !holds &&", new: "&& n.Extra[keyWish] == nil && !holds &&"},
-	{name: "what is to be kept is wiped with a host that could not be told so", file: "policy/decide_deprovision.go", old: "case o.Deleting() && o.Host.Spec.ExternallyProvisioned:", new: "case o.Deleting() && o.Host.Spec.ExternallyProvisioned && false:"},
+	{name: "what is to be kept is wiped with a host that could not be told so", file: "policy/decide_deprovision.go", old: "(o.Node.ProvisionState == ironic.StateActive || ", new: "("},
+	{name: "what may be installed and is to be kept is cleaned with a host that could not be told so", file: "policy/decide_deprovision.go", old: " || o.Node.ProvisionState == ironic.StateManageable)", new: ")"},
 }

@@ -21,12 +21,13 @@ func stepDeprovisioning(o *Observed, d *Decision) {
 		return
 	}
 	tearDown := func() { target(o, d, ironic.TargetDeleted) }
+	if keptThoughDeleted(o) {
+		enter(o, d, phases[metal3.StateExternallyProvisioned].deleted)
+		return
+	}
 	switch o.Node.ProvisionState {
 	case ironic.StateActive:
-		switch {
-		case o.Deleting() && o.Host.Spec.ExternallyProvisioned: // what is on the machine is to be kept
-			enter(o, d, phases[metal3.StateExternallyProvisioned].deleted)
-		case !wantedAfterAll(o, d):
+		if !wantedAfterAll(o, d) {
 			tearDown()
 		}
 	case ironic.StateDeployWait, ironic.StateServiceWait:
@@ -60,6 +61,12 @@ func stepDeprovisioning(o *Observed, d *Decision) {
 	default:
 		unexpected(o, d)
 	}
+}
+
+// keptThoughDeleted reports a host that is deleted while it says that what is on its machine is to be kept, and could
+// not be told so before: nothing of that is taken away that Ironic is not at work on.
+func keptThoughDeleted(o *Observed) bool {
+	return o.Deleting() && o.Host.Spec.ExternallyProvisioned && (o.Node.ProvisionState == ironic.StateActive || o.Node.ProvisionState == ironic.StateManageable)
 }
 
 // cleaningToBeDisabled ends by itself a deployment, or servicing, whose node does not know yet that its machine is not to be
