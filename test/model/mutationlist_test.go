@@ -166,6 +166,7 @@ var mutations = []mutation{
 	{name: "a machine that is serviced is cleaned though that is disabled", file: "policy/decide_deprovision.go", old: "	case ironic.StateDeployWait, ironic.StateServiceWait:\n", new: "	case ironic.StateServiceWait:\n		tearDown()\n	case ironic.StateDeployWait:\n"},
 	{name: "a detached host is attached at the BMC of one that is free", file: "policy/owner.go", old: "isDetached(h) && (known(other) || ", new: "isDetached(h) && (", pkg: "./controllers/host", run: "^TestADetachedHostStaysSoBesideOneThatHasANode$"},
 	{name: "of two detached hosts the one that has a status is attached", file: "policy/owner.go", old: " || isDetached(other) || WantsDetach(other))", new: ")"},
+	{name: "a host is enrolled before Ironic's nodes are known", file: "policy/decide_register.go", old: "	case o.Unlisted:", new: "	case o.Unlisted && false:", pkg: "./controllers/host/policy", run: "^TestNoNodeIsEnrolledBesideOneThatIsNotListedYet$"},
 	{name: "what Ironic has at a BMC does not count", file: "policy/decide_register.go", old: "case o.AtBMC != \"\":", new: "case o.AtBMC == \"-\":"},
 	{name: "a node does not keep which machine it is of", file: "nodespec/desired.go", old: "Extra: map[string]any{ironic.KeyMachine: machineText(h)},", new: "Extra: map[string]any{},", pkg: "./controllers/host/nodespec", run: "^TestANodeKeepsWhichMachineItIsOf$"},
 	{name: "a machine gets a second node", file: "policy/owner.go", old: "second := without &&", new: "second := false && without &&"},

@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -49,6 +50,21 @@ func TestHardwareProfileIsTold(t *testing.T) {
 			} else {
 				g.Expect(d.Events).NotTo(event, "it would be a request for each host of a fleet")
 			}
+		})
+	}
+}
+
+// TestNoNodeIsEnrolledBesideOneThatIsNotListedYet: a machine may have a node of another name, which only the list shows.
+func TestNoNodeIsEnrolledBesideOneThatIsNotListedYet(t *testing.T) {
+	for unlisted, enrolled := range map[bool]bool{true: false, false: true} {
+		t.Run("unlisted "+strconv.FormatBool(unlisted), func(t *testing.T) {
+			g := NewWithT(t)
+			o := observed(metal3.StateRegistering, ironic.StateManageable)
+			o.Host.Status.Provisioning.ID, o.Sight, o.Unlisted = "", nodeaction.Missing(), unlisted
+			d := Decide(o)
+			_, is := d.Do.(Enrol)
+			g.Expect(is).To(Equal(enrolled))
+			g.Expect(d.Wait.After > 0).To(Equal(unlisted), "it looks again")
 		})
 	}
 }
