@@ -131,6 +131,7 @@ func (w *wireNode) node() *Node {
 	row.DeployStep, row.Agent, row.Wish = w.DeployStep, agentInfo(w.DriverInternalInfo), WishDigest(w.Extra[KeyWish])
 	row.Credentials, _ = w.Extra[KeyCredentials].(string)
 	row.Machine, _ = w.Extra[KeyMachine].(string)
+	row.Told, _ = w.Extra[KeyTold].(string)
 	return &Node{
 		Row: row, MaintenanceReason: Redact(w.MaintenanceReason),
 		CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt, InspectionFinishedAt: w.InspectionFinishedAt,

@@ -38,6 +38,9 @@ type Row struct {
 	// Machine is what the host controller has the node keep of the machine that it is of, in extra: one
 	// key for each line; empty for nothing.
 	Machine string
+	// Told is what the host controller has the node keep of which spec it was told of, in extra; empty for
+	// nothing.
+	Told string
 
 	DeployStep Step
 	Agent      AgentInfo
@@ -51,6 +54,9 @@ const KeyCredentials = "ironflow_credentials" //nolint:gosec // the name of a di
 
 // KeyMachine is the entry of extra that Row.Machine is.
 const KeyMachine = "ironflow_machine"
+
+// KeyTold is the entry of extra that Row.Told is.
+const KeyTold = "ironflow_told"
 
 // WishDigest names a value of KeyWish, as it was sent or as Ironic gives it back; empty for none.
 func WishDigest(wish any) string {
@@ -115,6 +121,7 @@ type wireExtra struct {
 	Wish        any `json:"ironflow_wish"`
 	Credentials any `json:"ironflow_credentials"`
 	Machine     any `json:"ironflow_machine"`
+	Told        any `json:"ironflow_told"`
 }
 
 // row keeps of a list entry what the watch compares.
@@ -126,6 +133,7 @@ func (w *wireRow) row() Row {
 	}
 	r.Credentials, _ = w.Extra.Credentials.(string)
 	r.Machine, _ = w.Extra.Machine.(string)
+	r.Told, _ = w.Extra.Told.(string)
 	if w.DriverInternalInfo != nil {
 		r.DeployStep, r.Agent = w.DeployStep, agentInfo(w.DriverInternalInfo)
 	}
@@ -149,7 +157,7 @@ func (r Row) sameFields(o Row) bool {
 		r.TargetPowerState == o.TargetPowerState &&
 		r.Maintenance == o.Maintenance && r.Fault == o.Fault && r.Reservation == o.Reservation &&
 		r.ProvisionUpdatedAt.Equal(o.ProvisionUpdatedAt) && r.LastError == o.LastError && r.Health == o.Health && r.Wish == o.Wish && r.Credentials == o.Credentials &&
-		r.Machine == o.Machine
+		r.Machine == o.Machine && r.Told == o.Told
 }
 
 // sameProgress compares how far a deployment is; heartbeats alone do not count.

@@ -1,6 +1,8 @@
 package address
 
 import (
+	"fmt"
+	"net"
 	"net/netip"
 	"net/url"
 	"path"
@@ -51,4 +53,33 @@ func (a *Address) defaultPort() string {
 	default:
 		return "443"
 	}
+}
+
+// OfDriverInfo is the address of the BMC that a node's driver_info has: what [Address.Location] makes of an address, as an
+// address that [Parse] reads, of the same machine. It is empty where driver_info says nothing that is known here.
+func OfDriverInfo(info map[string]any) string {
+	text := func(key string) string {
+		if info[key] == nil {
+			return ""
+		}
+		return fmt.Sprint(info[key]) // Ironic takes a port as a number, too
+	}
+	if base := text("redfish_address"); base != "" {
+		if !strings.Contains(base, "://") {
+			base = "https://" + base // as Ironic reads it
+		}
+		u, err := url.Parse(base) // its path, if any, is where the BMC's service begins
+		if err != nil {
+			return ""
+		}
+		return string(Redfish) + "+" + u.Scheme + "://" + u.Host + text("redfish_system_id")
+	}
+	host, port := text("ipmi_address"), text("ipmi_port")
+	if host == "" {
+		return ""
+	}
+	if port == "" {
+		port = defaultIPMIPort
+	}
+	return string(IPMI) + "://" + net.JoinHostPort(strings.Trim(host, "[]"), port)
 }

@@ -316,14 +316,14 @@ func TestAHostLearnsThatItsMachineIsItsOwnAgain(t *testing.T) {
 		w := newWorld(t, assisted(nil), policy.Settings{}, nil)
 		defer func() { w.stop() }()
 		w.untilAtRest()
-		first := w.twin("redfish-virtualmedia://bmc.test/redfish/v1/Systems/2")
+		w.twin("redfish-virtualmedia://bmc.test/redfish/v1/Systems/2")
 		w.untilState(metal3.StateAvailable, 2*time.Minute)
 		w.edit(wantInstall)
 		w.untilState(metal3.StateProvisioned, 2*time.Minute)
-		w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = first.Spec.BMC.Address })
-		let(time.Minute)
 		second := w.key
 		w.key = lab
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.BootMACAddress = otherMAC })
+		let(time.Minute)
 		w.g.Expect(w.host().Status.ErrorMessage).To(ContainSubstring("lab/host-2"), "which is in use")
 		w.key = second
 		w.edit(func(h *metal3.BareMetalHost) { h.Spec.CustomDeploy = nil })

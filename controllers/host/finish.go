@@ -15,18 +15,20 @@ import (
 	"github.com/ironflow/ironflow/controllers/host/memory"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/controllers/host/schedule"
 	"github.com/ironflow/ironflow/controllers/host/trigger"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
-// phaseUnsaved reports whether the phase that the next call belongs to, or when it began, is not
+// unsaved reports whether the phase that the next call belongs to, or when it began, is not
 // stored yet. After a crash the stored status must explain
-// what Ironic does, and has.
-func (p *pass) phaseUnsaved() bool {
+// what Ironic does, and has; and that a machine is on is not to be said any more of one whose node was another's.
+func (p *pass) unsaved(next policy.Action) bool {
 	stored, present := p.Saver.Before().Status, p.Known.Host.Status
-	return stored.Provisioning.State != present.Provisioning.State || nodespec.Begun(p.Saver.Before()) != nodespec.Begun(p.Known.Host) || !nodespec.SameRAID(stored.Provisioning.RAID, present.Provisioning.RAID) ||
+	_, removes := next.(nodeaction.Remove)
+	return removes && stored.PoweredOn != present.PoweredOn || stored.Provisioning.State != present.Provisioning.State || nodespec.Begun(p.Saver.Before()) != nodespec.Begun(p.Known.Host) || !nodespec.SameRAID(stored.Provisioning.RAID, present.Provisioning.RAID) ||
 		(stored.OperationalStatus == metal3.OperationalStatusServicing) != (present.OperationalStatus == metal3.OperationalStatusServicing)
 }
 

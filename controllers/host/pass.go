@@ -54,7 +54,7 @@ func (p *pass) carryOut(ctx context.Context, d *policy.Decision) (wait policy.Wa
 		err := p.accept(ctx, d)
 		return d.Wait, d.Again && !d.NewlyFailing(), err
 	}
-	if policy.Announced(d.Do, p.Saver.Before().Status.Provisioning.State) && p.phaseUnsaved() {
+	if policy.Announced(d.Do, p.Saver.Before().Status.Provisioning.State) && p.unsaved(d.Do) {
 		if err := p.save(ctx, p.noteAfter(d)); err != nil {
 			return policy.Wait{}, false, err
 		}

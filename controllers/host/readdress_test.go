@@ -2,6 +2,7 @@ package host
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"strings"
@@ -125,15 +126,13 @@ func TestNewPasswordInMaintenance(t *testing.T) {
 // TestNewBMCSettingsAtRest changes how a BMC is reached while nothing else is to be
 // done: the node has it at once, by one request.
 func TestNewBMCSettingsAtRest(t *testing.T) {
-	const secure = "redfish-virtualmedia://bmc.test"
 	for name, c := range map[string]struct {
 		change func(*metal3.BMCDetails)
 		key    string
 		value  any
 	}{
 		"certificate": {func(b *metal3.BMCDetails) { b.DisableCertificateVerification = true }, "redfish_verify_ca", false},
-		"system":      {func(b *metal3.BMCDetails) { b.Address = secure + "/redfish/v1/Systems/2" }, "redfish_system_id", "/redfish/v1/Systems/2"},
-		"port":        {func(b *metal3.BMCDetails) { b.Address = secure + ":8443/redfish/v1/Systems/1" }, "redfish_address", "https://bmc.test:8443"},
+		"spelling":    {func(b *metal3.BMCDetails) { b.Address = "redfish-virtualmedia://BMC.test:443/redfish/v1/Systems/1" }, "redfish_address", "https://BMC.test:443"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachAtRest(t, func(t *testing.T, w *world) {
@@ -151,9 +150,176 @@ func TestNewBMCSettingsAtRest(t *testing.T) {
 	}
 }
 
-// locked has Ironic turn away what changes a node's fields.
+// TestAHostOfAnotherMachineGetsAnotherNode changes which machine a host at rest is of. The node that it has is never told of
+// that one's BMC, since it keeps the power state of the former: Ironic could switch a machine off by that. It goes, and the
+// host gets another one. Neither machine is touched.
+func TestAHostOfAnotherMachineGetsAnotherNode(t *testing.T) {
+	for name, c := range map[string]struct{ address, key, value string }{
+		"system":     {"redfish-virtualmedia://bmc.test/redfish/v1/Systems/2", "redfish_system_id", "/redfish/v1/Systems/2"},
+		"port":       {"redfish-virtualmedia://bmc.test:8443/redfish/v1/Systems/1", "redfish_address", "https://bmc.test:8443"},
+		"other kind": {"ipmi://192.0.2.7", "ipmi_address", "192.0.2.7"},
+	} {
+		for by, known := range map[string]func(w *world, node string){
+			"by what is kept on it": func(*world, string) {},
+			"as others enrol it": func(w *world, node string) { // by its driver_info alone
+				w.g.Expect(w.sim.Edit(node, map[string]any{"extra": map[string]any{}})).To(BeTrue())
+				let(time.Minute)
+			},
+		} {
+			t.Run(name+" "+by, func(t *testing.T) {
+				eachAtRest(t, func(t *testing.T, w *world) {
+					first, state := w.host().Status.Provisioning.ID, w.host().Status.Provisioning.State
+					known(w, first)
+					w.sim.ResetCounts()
+					told := 0
+					w.sim.Intercept(func(r *http.Request) *simulator.Fault {
+						if r.Method == http.MethodPatch && strings.Contains(r.URL.Path, first) {
+							told++
+						}
+						return nil
+					})
+					w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = c.address })
+					w.until("of another node", time.Minute, func(*metal3.BareMetalHost) bool {
+						n, there := w.sim.Node("lab~host-1")
+						return there && n.UUID != first
+					})
+					w.enrolledAgain("power on")
+					let(time.Hour)
+					w.g.Expect(w.driverInfo()).To(HaveKeyWithValue(c.key, c.value))
+					w.g.Expect(told).To(BeZero(), "the node of the former machine was told of another one")
+					w.g.Expect(w.sim.Nodes()).To(HaveLen(1))
+					w.g.Expect(w.host().Status.Provisioning.State).To(Equal(state))
+					w.g.Expect(w.host().Status.ErrorMessage).To(BeEmpty())
+					w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/power"]).To(BeZero())
+					w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/provision"]).To(BeNumerically("<=", 2), "verified, and adopted")
+				})
+			})
+		}
+	}
+}
+
+// TestAHostOfAnotherMachineThatIsDeleted: what its node holds is of a machine that is not the host's, and is left there.
+func TestAHostOfAnotherMachineThatIsDeleted(t *testing.T) {
+	eachAtRest(t, func(t *testing.T, w *world) {
+		w.halt()
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = "redfish-virtualmedia://bmc.test/redfish/v1/Systems/2" })
+		w.g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
+		w.sim.ResetCounts()
+		w.start(policy.Settings{})
+		w.until("gone", time.Minute, func(h *metal3.BareMetalHost) bool { return h == nil })
+		w.g.Expect(w.sim.Nodes()).To(BeEmpty())
+		w.g.Expect(w.sim.Total("PUT /v1/nodes/{node}/states/")).To(BeZero())
+		w.g.Expect(strings.Join(w.events.list(), "\n")).To(ContainSubstring("NodeOfAnotherMachine"))
+	})
+}
+
+// TestANodeKnowsOfALaterSpecThanABackupHas: Ironic's database is of now, and the API server's of before the certificate was
+// no longer verified. That the status and the spec agree on what Ironic was told is of then.
+func TestANodeKnowsOfALaterSpecThanABackupHas(t *testing.T) {
+	eachAtRest(t, func(t *testing.T, w *world) {
+		n, _ := w.sim.Node("lab~host-1")
+		extra, _ := n.Fields["extra"].(map[string]any)
+		info := w.driverInfo()
+		w.g.Expect(extra["ironflow_told"]).To(Equal(fmt.Sprintf("%s %d", w.host().UID, w.host().Generation)))
+		extra["ironflow_told"] = fmt.Sprintf("%s %d", w.host().UID, w.host().Generation+3)
+		info["redfish_verify_ca"] = false
+		w.g.Expect(w.sim.Edit("lab~host-1", map[string]any{"extra": extra, "driver_info": info})).To(BeTrue())
+		w.stop()
+		w.sim.ResetCounts()
+		w.start(policy.Settings{})
+		w.until("told", time.Minute, func(*metal3.BareMetalHost) bool { _, off := w.driverInfo()["redfish_verify_ca"]; return !off })
+		let(time.Hour)
+		w.g.Expect(w.sim.Counts()["PATCH /v1/nodes/{node}"]).To(Equal(1), "told once")
+		w.g.Expect(w.sim.Counts()["GET /v1/nodes/{node}"]).To(BeNumerically("<=", 2), "and looked at no more")
+		w.g.Expect(w.touched()).To(BeEmpty())
+	})
+}
+
+// TestAFreeMachineIsNotOnAsTheFormerOneWas: that a free machine is on says that nobody uses it, if it is that one. Of another
+// one it is left alone when a system is asked for, also if the program ends right after the node was removed.
+func TestAFreeMachineIsNotOnAsTheFormerOneWas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, nil)
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateAvailable, time.Minute)
+		w.until("on", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn })
+		let(time.Minute)
+		w.sim.ResetCounts()
+		stored := true
+		w.sim.Intercept(func(r *http.Request) *simulator.Fault {
+			if r.Method == http.MethodDelete {
+				stored = w.host().Status.PoweredOn
+			}
+			return nil
+		})
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = "redfish-virtualmedia://bmc.test/redfish/v1/Systems/2" })
+		w.until("without its node", time.Minute, func(*metal3.BareMetalHost) bool { return !stored })
+		w.enrolledAgain("power on")
+		let(time.Minute)
+		w.edit(wantInstall)
+		let(time.Hour)
+		w.leftAlone("power on")
+	})
+}
+
+// TestAMachineIsNotWorkedOnAsTheFormerOneWas: that a host was seen at work is said of the machine that it had then.
+func TestAMachineIsNotWorkedOnAsTheFormerOneWas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, nil)
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateInspecting, time.Minute)
+		let(time.Second)
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = "redfish-virtualmedia://bmc.test/redfish/v1/Systems/2" })
+		first, asked := w.host().Status.Provisioning.ID, 0
+		const requests = "PUT /v1/nodes/{node}/states/provision"
+		w.sim.Intercept(func(r *http.Request) *simulator.Fault {
+			if r.Method == http.MethodDelete {
+				asked = w.sim.Counts()[requests]
+			}
+			return nil
+		})
+		w.until("of another node", time.Hour, func(*metal3.BareMetalHost) bool {
+			n, there := w.sim.Node("lab~host-1")
+			return there && n.UUID != first
+		})
+		w.enrolledAgain("power on")
+		let(time.Hour)
+		w.saysLeftAlone()
+		w.g.Expect(w.sim.Counts()[requests]).To(Equal(asked+1), "its BMC is verified")
+		w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/power"]).To(BeZero())
+	})
+}
+
+// TestAHostKeepsItsNodeWhereTheOtherMachineHasOne: somebody else's node is found before anything is given up.
+func TestAHostKeepsItsNodeWhereTheOtherMachineHasOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateProvisioned, time.Minute)
+		let(time.Minute)
+		const theirs = "0d6f2f4e-4d1c-4c5e-9a3e-6a9e1f0c7b52"
+		first := w.host().Status.Provisioning.ID
+		w.g.Expect(w.sim.Put(simulator.Seed{Fields: map[string]any{
+			"uuid": theirs, "name": "theirs", "driver": "redfish", "provision_state": "manageable",
+			"extra": map[string]any{"ironflow_machine": nodespec.MachineText(&metal3.BareMetalHost{
+				Spec: metal3.BareMetalHostSpec{BMC: metal3.BMCDetails{Address: "redfish://bmc.test/redfish/v1/Systems/2"}},
+			})},
+		}})).To(Succeed())
+		let(time.Minute)
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = "redfish-virtualmedia://bmc.test/redfish/v1/Systems/2" })
+		let(time.Hour)
+		w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("NodeOfAnotherHost"))
+		n, there := w.sim.Node(first)
+		w.g.Expect(there).To(BeTrue())
+		w.g.Expect(n.ProvisionState).To(Equal("active"))
+		w.sim.Remove(theirs)
+		w.until("of another node", 24*time.Hour, func(*metal3.BareMetalHost) bool { _, there := w.sim.Node(first); return !there })
+	})
+}
+
+// locked has Ironic turn away what changes a node's fields, or removes it.
 func locked(r *http.Request) *simulator.Fault {
-	if r.Method == http.MethodPatch {
+	if r.Method == http.MethodPatch || r.Method == http.MethodDelete {
 		return &simulator.Fault{Status: http.StatusConflict, Text: "Node is locked by host conductor-2, please retry after the current operation is completed."}
 	}
 	return nil
@@ -201,8 +367,9 @@ func TestANodeIsToldOfTheBMCThatABackupNames(t *testing.T) {
 		w.g.Expect(system()).To(Equal(since))
 		w.sim.Intercept(nil)
 		w.until("told", time.Minute, func(*metal3.BareMetalHost) bool { return system() == before })
+		w.enrolledAgain("power on")
 		let(time.Hour)
-		w.g.Expect(w.touched()).To(BeEmpty())
+		w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/power"]).To(BeZero())
 		w.g.Expect(condition(w.host(), metal3.ManageableCondition).ObservedGeneration).To(Equal(backup.Generation))
 	})
 }
@@ -226,13 +393,13 @@ func TestWhatWasToldInAnotherClusterIsToldAnew(t *testing.T) {
 	})
 }
 
-// TestOtherKindOfBMC gives the host's machine a BMC of another kind. Ironic changes the
+// TestOtherKindOfBMC has the host's BMC speak another protocol. Ironic changes the
 // driver of a node in use only in maintenance, which is over at once.
 func TestOtherKindOfBMC(t *testing.T) {
 	eachAtRest(t, func(t *testing.T, w *world) {
 		g := NewWithT(t)
-		w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = "ipmi://192.0.2.7" })
-		w.until("told", 10*time.Second, func(*metal3.BareMetalHost) bool { return w.driverInfo()["ipmi_address"] == "192.0.2.7" })
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = "ipmi://bmc.test" })
+		w.until("told", 10*time.Second, func(*metal3.BareMetalHost) bool { return w.driverInfo()["ipmi_address"] == "bmc.test" })
 		let(time.Minute)
 		n, _ := w.sim.Node(nodespec.NodeName(w.host()))
 		g.Expect(n.Fields["driver"]).To(Equal("ipmi"))

@@ -47,12 +47,18 @@ func (w *world) foundOn() {
 // leftAlone expects that nothing was done to a machine that may be in use, and that its host says so.
 func (w *world) leftAlone(power string) {
 	w.t.Helper()
+	w.saysLeftAlone()
+	w.verifiedOnly(power)
+}
+
+// saysLeftAlone expects the latter.
+func (w *world) saysLeftAlone() {
+	w.t.Helper()
 	h := w.host()
 	w.g.Expect(condition(h, "Stalled").Reason).To(Equal("MachineMayBeInUse"), h.Status.ErrorMessage)
 	w.g.Expect(h.Status.ErrorMessage).To(And(ContainSubstring("spec.externallyProvisioned"), ContainSubstring("annotate the host with inspect.metal3.io"), ContainSubstring("lab~host-1")))
 	w.g.Expect(h.Status.ErrorCount).To(Equal(1), "nothing is tried that could fail")
 	w.g.Expect(condition(h, metal3.ProgressingCondition).Message).To(ContainSubstring("somebody to set spec.externallyProvisioned"))
-	w.verifiedOnly(power)
 }
 
 func (w *world) verifiedOnly(power string) {
@@ -168,20 +174,41 @@ func TestAFreeHostThatSomebodyUsesWhileItIsDetached(t *testing.T) {
 
 // TestTheBMCOfAMachineThatWasFoundOnIsFollowed: otherwise Ironic would not see that somebody switches it off.
 func TestTheBMCOfAMachineThatWasFoundOnIsFollowed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := restoredWithoutNode(t, func(*metal3.BareMetalHost) {})
-		defer func() { w.stop() }()
-		let(time.Hour)
-		w.foundOn()
-		w.edit(func(h *metal3.BareMetalHost) {
-			h.Spec.BMC.Address = strings.Replace(h.Spec.BMC.Address, "bmc.test", "bmc-2.test", 1)
+	for name, c := range map[string]struct {
+		change     func(*metal3.BMCDetails)
+		key        string
+		value      any
+		othersNode bool
+	}{
+		"the same one": {func(b *metal3.BMCDetails) { b.DisableCertificateVerification = true }, "redfish_verify_ca", false, false},
+		"another one": {func(b *metal3.BMCDetails) { b.Address = strings.Replace(b.Address, "bmc.test", "bmc-2.test", 1) },
+			"redfish_address", ContainSubstring("bmc-2.test"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := restoredWithoutNode(t, func(*metal3.BareMetalHost) {})
+				defer func() { w.stop() }()
+				let(time.Hour)
+				w.foundOn()
+				first := w.host().Status.Provisioning.ID
+				if c.othersNode {
+					w.sim.ResetCounts()
+				}
+				w.edit(func(h *metal3.BareMetalHost) { c.change(&h.Spec.BMC) })
+				if c.othersNode {
+					w.until("of another node", time.Minute, func(*metal3.BareMetalHost) bool {
+						n, there := w.sim.Node("lab~host-1")
+						return there && n.UUID != first
+					})
+					w.enrolledAgain("power on")
+				}
+				let(time.Hour)
+				w.g.Expect(w.driverInfo()).To(HaveKeyWithValue(c.key, c.value))
+				w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("MachineMayBeInUse"))
+				w.verifiedOnly("power on")
+			})
 		})
-		let(time.Hour)
-		n, _ := w.sim.Node("lab~host-1")
-		w.g.Expect(n.Fields["driver_info"]).To(HaveKeyWithValue("redfish_address", ContainSubstring("bmc-2.test")))
-		w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("MachineMayBeInUse"))
-		w.verifiedOnly("power on")
-	})
+	}
 }
 
 // TestWhatIsSaidOfAMachineThatWasFoundOnHolds: each way out, and that the host goes on by itself.

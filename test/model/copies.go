@@ -45,7 +45,6 @@ func (w *World) restore(about string, state metal3.ProvisioningState) {
 	key := named(about)
 	copied := w.saved[backup{key, state}]
 	old := copied.host.DeepCopy()
-	old.Generation = w.host(key).Generation + 1
 	adopted := w.untold(w.host(key)) && w.nodes[w.host(key).Status.Provisioning.ID] != nil
 	w.replace(objectKey{"BareMetalHost", key}, old)
 	a := w.asked[key]

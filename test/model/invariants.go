@@ -231,6 +231,9 @@ func (w *World) checkRest(key types.NamespacedName) {
 	if s := w.secretOf(h); s != nil && n != nil && status.ErrorType == "" && h.DeletionTimestamp == nil && note.WaitingFor == "" && n.password != string(s.Data["password"]) {
 		w.breaks("UNTRUE: nothing is wrong with host %s, and Ironic does not know the password in its Secret", key.Name)
 	}
+	if n != nil && status.ErrorType == "" && h.DeletionTimestamp == nil && note.WaitingFor == "" && (n.DriverInfo["redfish_verify_ca"] == false) != h.Spec.BMC.DisableCertificateVerification {
+		w.breaks("UNTRUE: nothing is wrong with host %s, and Ironic does not know whether its BMC's certificate is to be verified", key.Name)
+	}
 	_, detached := h.Annotations[names.Detached]
 	if !detached && status.ErrorType == "" && h.DeletionTimestamp == nil && n != nil && n.PowerState != "" && status.PoweredOn != (n.PowerState == ironic.PowerOn) && note.WaitingFor == "" {
 		w.breaks("UNTRUE: host %s says poweredOn %t, and its node is %q", key.Name, status.PoweredOn, n.PowerState)

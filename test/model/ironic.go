@@ -61,6 +61,7 @@ func (n *node) readExtra() {
 	n.Wish = ironic.WishDigest(n.Extra[ironic.KeyWish])
 	n.Credentials, _ = n.Extra[ironic.KeyCredentials].(string)
 	n.Machine, _ = n.Extra[ironic.KeyMachine].(string)
+	n.Told, _ = n.Extra[ironic.KeyTold].(string)
 }
 
 // stamp is a time of Ironic's own clock, which no two changes share.

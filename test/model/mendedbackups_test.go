@@ -339,6 +339,19 @@ annotation detached off a
 Ironic goes on with node-1
 Ironic goes on with node-1
 restored from a backup of when it was available: a; request 2 is busy`,
+	"a node of the BMC of between goes, though what it holds is unknown to the backup": `
+scenario: provisioned, with a backup of when it was off
+annotation detached on a
+the BMC of an empty machine for a
+moved to another cluster with its status: a
+annotation detached off a
+Ironic goes on with node-1
+Ironic goes on with node-1
+restored from a backup of when it was available: a`,
+	"a node that was told of a later spec is told of that of the backup": `
+scenario: provisioned
+certificate not verified for a
+restored from a backup of when it was provisioned: a`,
 	"a machine that may be in use and comes on by itself is not deployed by the power of before": `
 scenario: left alone, and off
 image A for a

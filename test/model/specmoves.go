@@ -50,6 +50,7 @@ var specMoves = []move{
 	set("no power-off for", func(s *metal3.BareMetalHostSpec) { s.DisablePowerOff = true }),
 	set("power-off allowed for", func(s *metal3.BareMetalHostSpec) { s.DisablePowerOff = false }),
 	set("no cleaning for", func(s *metal3.BareMetalHostSpec) { s.AutomatedCleaningMode = metal3.CleaningModeDisabled }),
+	set("certificate not verified for", func(s *metal3.BareMetalHostSpec) { s.BMC.DisableCertificateVerification = true }),
 	set("cleaning for", func(s *metal3.BareMetalHostSpec) { s.AutomatedCleaningMode = metal3.CleaningModeMetadata }),
 	{ // the admission policies refuse it in most other states
 		user, "externally provisioned", "", func(w *World, about string) bool {

@@ -47,8 +47,9 @@ func (g gateway) Update(_ context.Context, have *ironic.Node, d ironic.Desired) 
 			*n = after
 			n.UpdatedAt, n.ProvisionUpdatedAt, n.begun = at, provisioned, n.begun || begun
 			n.takeAccess()
-			if n.address != present.address { // whether that one is on is seen when Ironic looks
-				n.unseen, n.cameOn = true, w.Now
+			if n.address != present.address && present.ProvisionState != ironic.StateEnroll {
+				w.breaks("POWER OF ANOTHER: node %s is given the BMC of another machine, and Ironic, which has machines follow what it "+
+					"knows of their power, may switch that one as the former was", n.Name)
 			}
 		})
 		return nil

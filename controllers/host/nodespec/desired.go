@@ -3,6 +3,7 @@ package nodespec
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -78,7 +79,7 @@ func Enrolment(in Input) ironic.Enrolment {
 		Properties:      map[string]any{"capabilities": capabilities("", h.BootMode()), "cpu_arch": architecture(in)},
 		AutomatedClean:  &clean,
 		DisablePowerOff: h.Spec.DisablePowerOff,
-		NetworkData:     in.NetworkData, Extra: map[string]any{ironic.KeyMachine: machineText(h)},
+		NetworkData:     in.NetworkData, Extra: map[string]any{ironic.KeyMachine: MachineText(h), ironic.KeyTold: toldText(h)},
 	}
 	if in.BMC.Content != "" {
 		e.Extra[ironic.KeyCredentials] = in.BMC.Content
@@ -145,11 +146,27 @@ func desiredBMC(in Input, d *ironic.Desired) {
 	}
 	// By the request that tells Ironic of the address, or by any other one: a fleet that is taken over is not
 	// written to for it alone.
-	d.ExtraBeside = ironic.Fields{ironic.KeyMachine: machineText(in.Host)}
+	d.ExtraBeside = ironic.Fields{ironic.KeyMachine: MachineText(in.Host), ironic.KeyTold: toldText(in.Host)}
+	if ToldLater(in.Host, &in.Node.Row) {
+		d.Extra[ironic.KeyTold] = toldText(in.Host)
+	}
 	d.SendSecrets = in.NewCredentials
 	if sent := in.BMC.Content; sent != "" && (in.NewCredentials || in.Node.Credentials == sent) {
 		d.Extra[ironic.KeyCredentials] = sent
 	}
+}
+
+// toldText is how a node keeps which spec it was told of.
+func toldText(h *metal3.BareMetalHost) string {
+	return string(h.UID) + " " + strconv.FormatInt(h.Generation, 10)
+}
+
+// ToldLater reports whether a node was told of a later spec of the host than it has: the host was put back as a backup
+// of the API server's database has it.
+func ToldLater(h *metal3.BareMetalHost, n *ironic.Row) bool {
+	uid, generation, _ := strings.Cut(n.Told, " ")
+	told, err := strconv.ParseInt(generation, 10, 64)
+	return err == nil && uid == string(h.UID) && told > h.Generation
 }
 
 // addressKeys are the keys of driver_info that an address and its Secret fill, of all schemes.

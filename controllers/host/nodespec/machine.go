@@ -1,11 +1,13 @@
 package nodespec
 
 import (
+	"slices"
 	"strings"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	"github.com/ironflow/ironflow/bmc/address"
+	"github.com/ironflow/ironflow/ironic"
 )
 
 // A machine is the system behind its BMC and the MAC address that it boots from. No other
@@ -26,8 +28,9 @@ func MachineKeys(h *metal3.BareMetalHost) []string {
 
 // BMCKeys are those of them that say which BMC it is, and which system behind that. A
 // host's node keeps them.
-func BMCKeys(h *metal3.BareMetalHost) []string {
-	m := machineOf(h)
+func BMCKeys(h *metal3.BareMetalHost) []string { return machineOf(h).keys() }
+
+func (m machine) keys() []string {
 	if !m.known {
 		return nil
 	}
@@ -38,8 +41,27 @@ func BMCKeys(h *metal3.BareMetalHost) []string {
 	return keys
 }
 
-// machineText is how a node keeps the keys of its host's BMC.
-func machineText(h *metal3.BareMetalHost) string { return strings.Join(BMCKeys(h), "\n") }
+// MachineText is how a node keeps the keys of its host's BMC. With keys of another form, all nodes of before would be of
+// other machines, and be replaced.
+func MachineText(h *metal3.BareMetalHost) string { return strings.Join(BMCKeys(h), "\n") }
+
+// OfOtherMachine reports whether a node is of another machine than its host says. One whose BMC is yet
+// to be verified is of none so far. n is the node in full, or nil for one that was not read, and row what
+// the watch keeps of it: a node that baremetal-operator has enrolled tells by its driver_info alone.
+func OfOtherMachine(h *metal3.BareMetalHost, row *ironic.Row, n *ironic.Node) bool {
+	if row.ProvisionState == ironic.StateEnroll || row.ProvisionState == ironic.StateVerifying {
+		return false
+	}
+	var keys []string
+	switch {
+	case row.Machine != "":
+		keys = strings.Split(row.Machine, "\n")
+	case n != nil:
+		keys = machineAt(address.OfDriverInfo(n.DriverInfo)).keys()
+	}
+	same := SameBMCKeys(h)
+	return len(keys) > 0 && len(same) > 0 && !slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(same, key) })
+}
 
 // DoubleKeys are the keys of all hosts that may be of a host's machine: [SameMachine] tells
 // whether they are. One BMC may have thousands of systems, of which one is looked for.
@@ -110,10 +132,14 @@ type machine struct {
 }
 
 func machineOf(h *metal3.BareMetalHost) machine {
-	if h.Spec.BMC.Address == "" {
+	return machineAt(h.Spec.BMC.Address)
+}
+
+func machineAt(text string) machine {
+	if text == "" {
 		return machine{}
 	}
-	a, err := address.Parse(h.Spec.BMC.Address)
+	a, err := address.Parse(text)
 	if err != nil {
 		return machine{}
 	}

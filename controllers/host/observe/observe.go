@@ -106,7 +106,7 @@ func (b *Observer) observePreflight(ctx context.Context, h *metal3.BareMetalHost
 func readSummary(o *policy.Observed, m *memory.Memory, watch ironics.Table) {
 	id := o.Host.Status.Provisioning.ID
 	if m.NodeID != id {
-		kept := policy.Kept{SeenIn: m.SeenIn} // of the machine, by whatever node: a new one may have an id that could not be stored yet
+		kept := policy.Kept{SeenIn: m.SeenIn, SeenOf: m.SeenOf} // of the machine, by whatever node: a new one may have an id that could not be stored yet
 		*m = memory.Memory{Kept: kept, NodeID: id, LostAgent: m.LostAgent, Told: m.Told, Answered: m.Answered}
 	}
 	if id == "" {

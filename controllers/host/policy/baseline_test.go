@@ -46,7 +46,7 @@ func TestWhatANewNodeRemembers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			o := observed(c.state, ironic.StateManageable)
-			o.Host.Status.Provisioning.ID, o.SeenIn = "before", c.seen
+			o.Host.Status.Provisioning.ID, o.SeenIn, o.SeenOf = "before", c.seen, nodespec.MachineText(o.Host)
 			o.Sight, o.Host.Spec.Online, o.Host.Status.PoweredOn = nodeaction.Missing(), true, false
 			if c.given != nil {
 				c.given(o.Host)
@@ -85,24 +85,6 @@ func TestPowerThatIsNotKnownIsNotOff(t *testing.T) {
 			g.Expect(d.Status.ErrorType).To(BeEmpty())
 			g.Expect(d.Status.Provisioning.State).To(Equal(metal3.StateAvailable))
 			g.Expect(d.Wait.WaitingFor).To(ContainSubstring("Ironic to learn from the BMC"))
-		})
-	}
-}
-
-// TestThatAnotherMachineIsOffSaysNothingOfThisOne: the node was given another BMC, and Ironic has not looked there yet.
-func TestThatAnotherMachineIsOffSaysNothingOfThisOne(t *testing.T) {
-	for seen, waits := range map[string]bool{"bmc one": true, "bmc two": false} {
-		t.Run(seen, func(t *testing.T) {
-			g := NewWithT(t)
-			o := observed(metal3.StateAvailable, ironic.StateManageable)
-			wantInstall(o.Host)
-			full(o).Extra = map[string]any{"ironflow_baseline": "unknown"}
-			full(o).PowerState, o.Node.PowerState = ironic.PowerOff, ironic.PowerOff
-			full(o).Machine, o.Node.Machine = "bmc two", "bmc two"
-			o.Off = OffWord{Node: o.Node.UUID, Machine: seen}
-			settled(o)
-			d := Decide(o)
-			g.Expect(d.Wait.Step == "making sure that the machine is off").To(Equal(waits))
 		})
 	}
 }

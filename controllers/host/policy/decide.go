@@ -97,6 +97,8 @@ func init() {
 		concernOwner,
 		// Before the node is enrolled or kept as wanted: a detached host has none.
 		concernDetach,
+		// Before what the node says of a machine is taken for what is so of the host's.
+		concernOtherMachine,
 		// Before the node is compared, and before all that touches the machine: one that runs
 		// something that the status does not know of is no free one.
 		concernBaseline,

@@ -19,7 +19,7 @@ func (o *Observed) NodeInput() nodespec.Input {
 		Host: o.Host, Settings: o.Settings.Settings, BMC: o.BMC, Image: o.Image,
 		NetworkData: o.NetworkData, Hardware: o.Hardware, NewCredentials: NewCredentials(o),
 		LeftAlone:  stalledBy(o, causeBaseline) || stalledBy(o, causeUnproven),
-		SeenAtWork: o.SeenIn == o.State(), CalledFree: o.calledFree(), KnownOff: o.knownOff(),
+		SeenAtWork: o.seenAtWork(), CalledFree: o.calledFree(), KnownOff: o.knownOff(),
 	}
 	if o.PullSecret != nil {
 		in.PullSecret = o.PullSecret.Value
@@ -84,6 +84,40 @@ func unlearnPower(o *Observed, d *Decision) {
 	if o.available() {
 		d.Status.PoweredOn = false
 	}
+}
+
+// otherMachineReason is what a node says while it is removed because its host has another machine.
+const otherMachineReason = "the host has another BMC"
+
+// concernOtherMachine has a host's node be one of the host's machine. Given another one's BMC, a node would keep the power
+// state of the former, and what was deployed there; and Ironic, which has a machine follow what it knows of its power,
+// could switch the other one off. So it goes as that of a host which is detached, and the host gets another node, whose
+// power Ironic reads before anything else. No machine is touched.
+func concernOtherMachine(o *Observed, d *Decision) {
+	switch {
+	case !o.phase().node || !o.ofOtherMachine():
+	case o.Deleting():
+		d.warn("NodeOfAnotherMachine", "the host is deleted without touching a machine: its node in Ironic is of another BMC than the host says")
+		enter(o, d, StateDeleting)
+	case inMaintenance(o, d):
+	case o.AtBMC != "": // it is to be known for a second one before the first one goes
+		d.do(LookAtBMC{o.AtBMC})
+	case o.Unlisted:
+		awaitList(d)
+	case o.available() && o.Host.Status.PoweredOn:
+		d.Status.PoweredOn, d.Again = false, true // that of the other machine; it is stored before the node goes
+	default:
+		removeNode(o, d, otherMachineReason)
+	}
+}
+
+// ofOtherMachine reports whether the host's node is of another machine than the host says.
+func (o *Observed) ofOtherMachine() bool {
+	if o.Node == nil {
+		return false
+	}
+	n, _ := o.InFull()
+	return nodespec.OfOtherMachine(o.Host, o.Node, n.Node())
 }
 
 // driverReason is what a node says while its driver is changed.

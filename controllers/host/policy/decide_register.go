@@ -112,7 +112,7 @@ func ensureEnrolled(o *Observed, d *Decision) {
 		d.do(LookAtBMC{o.AtBMC})
 		return
 	case o.Unlisted:
-		d.wait(untilListed, view.Note{Step: "looking for the host's node", WaitingFor: "Ironic to list its nodes"})
+		awaitList(d)
 		return
 	}
 	if o.Settings.BuildImages && !o.Image.Asked && nodespec.BootsForInspection(o.Host) && o.State() == metal3.StateRegistering {
@@ -131,6 +131,11 @@ func ensureEnrolled(o *Observed, d *Decision) {
 
 // untilListed is how long a host waits at a time that is to be enrolled right after the program has started.
 const untilListed = 5 * time.Second
+
+// awaitList waits until it is known which nodes there are.
+func awaitList(d *Decision) {
+	d.wait(untilListed, view.Note{Step: "looking for the host's node", WaitingFor: "Ironic to list its nodes"})
+}
 
 // ensureVerified brings a freshly enrolled node to manageable, which makes Ironic
 // talk to the BMC.
@@ -302,10 +307,10 @@ func wantsPorts(o *Observed) bool {
 }
 
 // newSpec reports whether Ironic has not been told all of the present spec: the
-// condition Manageable keeps the generation that it was told last.
+// condition Manageable keeps the generation that it was told last, and the node itself, where that is later.
 func newSpec(o *Observed) bool {
 	c := meta.FindStatusCondition(o.Host.Status.Conditions, metal3.ManageableCondition)
-	return c == nil || c.ObservedGeneration != o.Host.Generation
+	return c == nil || c.ObservedGeneration != o.Host.Generation || o.Node != nil && nodespec.ToldLater(o.Host, o.Node)
 }
 
 // forgetTold has the present spec be one that Ironic was not told of: what the status keeps of that is of
@@ -374,7 +379,7 @@ func inMaintenance(o *Observed, d *Decision) bool {
 // byPerson reports whether neither Ironic nor a controller has set a node's maintenance,
 // as far as its reason is known.
 func byPerson(s nodeaction.Sight) bool {
-	ours := []string{detachReason, driverReason, deleteReason, otherDeleteReason}
+	ours := []string{detachReason, driverReason, deleteReason, otherDeleteReason, otherMachineReason}
 	return s.Node.Maintenance && s.Node.Fault == "" && !slices.Contains(ours, whyMaintenance(s))
 }
 

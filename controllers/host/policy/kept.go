@@ -46,6 +46,8 @@ type Kept struct {
 	// that the status does not know of. Lost, with the node: the machine is left alone if it is
 	// on, until somebody says that nothing of it is needed.
 	SeenIn State
+	// SeenOf is which machine that was.
+	SeenOf string
 	// Busy is who held the node when a call was last turned away, and since when. Lost: a
 	// lock that lasts is shown half a minute later.
 	Busy Holder
@@ -54,11 +56,16 @@ type Kept struct {
 // asThePhaseHasIt reports a node that is seen to be as it is in the host's phase: Ironic does what the
 // phase is for, or nothing in all of the node speaks against it.
 func (o *Observed) asThePhaseHasIt() bool {
-	if o.Node == nil || o.Node.UUID != o.Host.Status.Provisioning.ID || o.Baseline() != BaselineKnown {
+	if o.Node == nil || o.Node.UUID != o.Host.Status.Provisioning.ID || o.ofOtherMachine() || o.Baseline() != BaselineKnown {
 		return false
 	}
 	_, read := o.InFull()
 	return read || slices.Contains(o.phase().running, o.Node.ProvisionState)
+}
+
+// seenAtWork reports whether this process has seen a node of the host's machine in the host's phase.
+func (o *Observed) seenAtWork() bool {
+	return o.SeenIn == o.State() && o.SeenOf == nodespec.MachineText(o.Host)
 }
 
 // endedUnheard reports a machine that is not in use by its host's status, and whose node holds an instance: the work has
@@ -85,7 +92,7 @@ func (o *Observed) Keep(failed bool, stored State) Kept {
 	case o.endedUnheard():
 		k.SeenIn = ""
 	case o.asThePhaseHasIt():
-		k.SeenIn = o.State()
+		k.SeenIn, k.SeenOf = o.State(), nodespec.MachineText(o.Host)
 		if !nodespec.InUse(o.Host) {
 			k.SeenIn = stored
 		}

@@ -15,19 +15,16 @@ const ironicLooks = 3 * time.Minute
 // machine that comes on by itself, as after a loss of mains, is off for Ironic until it looks, and to ask it
 // for a look would have it switch the machine off.
 type OffWord struct {
-	// Node is whose power it is, and Machine what Ironic was told of which machine that is: what it says of another one's
-	// power stays until it has looked.
-	Node, Machine string
+	// Node is whose power it is.
+	Node string
 	// Told is how often the machine's BMC had told of its power.
 	Told uint64
 	// From is by our own clock.
 	From time.Time
 }
 
-// of reports whether the word is that of the present node and its machine, and nothing was told since.
-func (w OffWord) of(o *Observed) bool {
-	return w.Node == o.Node.UUID && w.Machine == o.Node.Machine && w.Told == o.Told
-}
+// of reports whether the word is that of the present node, and nothing was told since.
+func (w OffWord) of(o *Observed) bool { return w.Node == o.Node.UUID && w.Told == o.Told }
 
 // saidOff reports whether Ironic has the machine as off.
 func (o *Observed) saidOff() bool { return o.Node != nil && o.Node.PowerState == ironic.PowerOff }
@@ -52,9 +49,9 @@ func (o *Observed) nextOff() OffWord {
 	case o.saidOff() && o.Off.of(o):
 		return o.Off
 	case !o.saidOff() && o.Off.Told == o.Told:
-		return OffWord{Node: o.Node.UUID, Machine: o.Node.Machine, Told: o.Told, From: o.Now}
+		return OffWord{Node: o.Node.UUID, Told: o.Told, From: o.Now}
 	default:
-		return OffWord{Node: o.Node.UUID, Machine: o.Node.Machine, Told: o.Told, From: o.Now.Add(ironicLooks)}
+		return OffWord{Node: o.Node.UUID, Told: o.Told, From: o.Now.Add(ironicLooks)}
 	}
 }
 
