@@ -202,7 +202,9 @@ func TestAHostOfAnotherMachineGetsAnotherNode(t *testing.T) {
 func TestAHostOfAnotherMachineThatIsDeleted(t *testing.T) {
 	eachAtRest(t, func(t *testing.T, w *world) {
 		w.halt()
-		w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = "redfish-virtualmedia://bmc.test/redfish/v1/Systems/2" })
+		w.edit(func(h *metal3.BareMetalHost) {
+			h.Spec.BMC.Address = "redfish-virtualmedia://bmc.test/redfish/v1/Systems/2"
+		})
 		w.g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
 		w.sim.ResetCounts()
 		w.start(policy.Settings{})
@@ -252,7 +254,9 @@ func TestAFreeMachineIsNotOnAsTheFormerOneWas(t *testing.T) {
 			}
 			return nil
 		})
-		w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = "redfish-virtualmedia://bmc.test/redfish/v1/Systems/2" })
+		w.edit(func(h *metal3.BareMetalHost) {
+			h.Spec.BMC.Address = "redfish-virtualmedia://bmc.test/redfish/v1/Systems/2"
+		})
 		w.until("without its node", time.Minute, func(*metal3.BareMetalHost) bool { return !stored })
 		w.enrolledAgain("power on")
 		let(time.Minute)
@@ -269,7 +273,9 @@ func TestAMachineIsNotWorkedOnAsTheFormerOneWas(t *testing.T) {
 		defer func() { w.stop() }()
 		w.untilState(metal3.StateInspecting, time.Minute)
 		let(time.Second)
-		w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = "redfish-virtualmedia://bmc.test/redfish/v1/Systems/2" })
+		w.edit(func(h *metal3.BareMetalHost) {
+			h.Spec.BMC.Address = "redfish-virtualmedia://bmc.test/redfish/v1/Systems/2"
+		})
 		first, asked := w.host().Status.Provisioning.ID, 0
 		const requests = "PUT /v1/nodes/{node}/states/provision"
 		w.sim.Intercept(func(r *http.Request) *simulator.Fault {
@@ -306,7 +312,9 @@ func TestAHostKeepsItsNodeWhereTheOtherMachineHasOne(t *testing.T) {
 			})},
 		}})).To(Succeed())
 		let(time.Minute)
-		w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = "redfish-virtualmedia://bmc.test/redfish/v1/Systems/2" })
+		w.edit(func(h *metal3.BareMetalHost) {
+			h.Spec.BMC.Address = "redfish-virtualmedia://bmc.test/redfish/v1/Systems/2"
+		})
 		let(time.Hour)
 		w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("NodeOfAnotherHost"))
 		n, there := w.sim.Node(first)

@@ -181,8 +181,10 @@ func TestTheBMCOfAMachineThatWasFoundOnIsFollowed(t *testing.T) {
 		othersNode bool
 	}{
 		"the same one": {func(b *metal3.BMCDetails) { b.DisableCertificateVerification = true }, "redfish_verify_ca", false, false},
-		"another one": {func(b *metal3.BMCDetails) { b.Address = strings.Replace(b.Address, "bmc.test", "bmc-2.test", 1) },
-			"redfish_address", ContainSubstring("bmc-2.test"), true},
+		"another one": {
+			func(b *metal3.BMCDetails) { b.Address = strings.Replace(b.Address, "bmc.test", "bmc-2.test", 1) },
+			"redfish_address", ContainSubstring("bmc-2.test"), true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
