@@ -10,6 +10,7 @@ var addressMoves = []move{
 		user, "the BMC of the other host for", "", func(w *World, about string) bool { return w.otherAddress(about) != "" },
 		func(w *World, about string) {
 			address := w.otherAddress(about)
+			w.doubt.Readdressed = true
 			w.edit(about, func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = address })
 		},
 	},
@@ -20,6 +21,7 @@ var addressMoves = []move{
 		},
 		func(w *World, about string) {
 			w.machines[machineEmpty] = machine{Password: "right"}
+			w.doubt.Readdressed = true
 			w.edit(about, func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = bmcHost + machineEmpty })
 		},
 	},

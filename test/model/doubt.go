@@ -31,11 +31,13 @@ type doubt struct {
 	// Unshown means that a node has gone, be it by a detachment, of a free machine that was on, which its
 	// host's status did not show yet.
 	Unshown bool
+	// Readdressed means that a host was given another machine, of which nobody knows what is on it.
+	Readdressed bool
 }
 
 // grounds reports whether a machine may be left alone.
 func (d doubt) grounds() bool {
-	return d.Restored || d.Unshown || d.NodeLost && (d.Unseen || d.Pressed)
+	return d.Restored || d.Unshown || d.Readdressed || d.NodeLost && (d.Unseen || d.Pressed)
 }
 
 // nodeLost takes down that the node of hosts has gone.

@@ -352,6 +352,28 @@ restored from a backup of when it was available: a`,
 scenario: provisioned
 certificate not verified for a
 restored from a backup of when it was provisioned: a`,
+	"a node that was told of a later spec, by the object of another cluster, is told of that of the backup": `
+scenario: available
+moved to another cluster with its status: a
+certificate not verified for a
+restored from a backup of when it was available: a`,
+	"a machine that is kept off is told of how its BMC is reached": `
+scenario: provisioned by a method
+annotation hard forced reboot on a
+annotation reboot by a client on a
+Ironic goes on with node-0
+certificate not verified for a`,
+	"a node that a person has taken into maintenance stays where its host has another BMC": `
+scenario: deploying
+annotation detached on a
+Ironic goes on with node-0
+the BMC of an empty machine for a
+annotation detached off a
+Ironic goes on with node-1
+Ironic goes on with node-1
+Ironic goes on with node-1
+somebody takes into maintenance node-1
+restored from a backup of when it was provisioned: a`,
 	"a machine that may be in use and comes on by itself is not deployed by the power of before": `
 scenario: left alone, and off
 image A for a

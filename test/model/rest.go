@@ -70,9 +70,9 @@ func (w *World) waits(due map[types.NamespacedName]time.Time) time.Duration {
 	return next
 }
 
-// heldWith reports a node that a host names which nobody may touch: it cannot be told of another BMC.
+// heldWith reports a node that nobody may touch, or whose host nobody may: it stays where the host has another BMC.
 func (w *World) heldWith(id string) bool {
-	return slices.ContainsFunc(w.hosts(), func(key types.NamespacedName) bool {
+	return w.nodes[id].MaintenanceReason == byHand || slices.ContainsFunc(w.hosts(), func(key types.NamespacedName) bool {
 		h := w.host(key)
 		return h.Status.Provisioning.ID == id && reconcile.KeptOff(h) != ""
 	})

@@ -147,7 +147,7 @@ func desiredBMC(in Input, d *ironic.Desired) {
 	// By the request that tells Ironic of the address, or by any other one: a fleet that is taken over is not
 	// written to for it alone.
 	d.ExtraBeside = ironic.Fields{ironic.KeyMachine: MachineText(in.Host), ironic.KeyTold: toldText(in.Host)}
-	if ToldLater(in.Host, &in.Node.Row) {
+	if ToldSince(in.Host, &in.Node.Row) {
 		d.Extra[ironic.KeyTold] = toldText(in.Host)
 	}
 	d.SendSecrets = in.NewCredentials
@@ -161,12 +161,12 @@ func toldText(h *metal3.BareMetalHost) string {
 	return string(h.UID) + " " + strconv.FormatInt(h.Generation, 10)
 }
 
-// ToldLater reports whether a node was told of a later spec of the host than it has: the host was put back as a backup
-// of the API server's database has it.
-func ToldLater(h *metal3.BareMetalHost, n *ironic.Row) bool {
-	uid, generation, _ := strings.Cut(n.Told, " ")
+// ToldSince reports whether a node was told of a spec after the one that the host has: the host was put back as a backup
+// of the API server's database has it, be it of before it was moved away and became another object.
+func ToldSince(h *metal3.BareMetalHost, n *ironic.Row) bool {
+	uid, generation, is := strings.Cut(n.Told, " ")
 	told, err := strconv.ParseInt(generation, 10, 64)
-	return err == nil && uid == string(h.UID) && told > h.Generation
+	return is && (uid != string(h.UID) || err != nil || told > h.Generation)
 }
 
 // addressKeys are the keys of driver_info that an address and its Secret fill, of all schemes.

@@ -205,10 +205,11 @@ func restarted(d *Decision, m *Mark) {
 
 // restartFirst reports that a restart was announced, which is carried out before the node is
 // brought to what is new in the spec: that would move the time by which it is told whether
-// Ironic was asked. Where something fails, or Ironic has an old password, that comes first.
+// Ironic was asked. Where something fails, or Ironic has an old password, that comes first; and a machine that is off
+// by then, and may be kept so for long, was asked to be.
 func restartFirst(o *Observed) bool {
 	m := MarkOf(o.Host)
-	return m != nil && m.State == o.Node.ProvisionState && o.phase().steady && !o.Failing() && !NewCredentials(o)
+	return m != nil && m.State == o.Node.ProvisionState && !(m.Off && o.saidOff()) && o.phase().steady && !o.Failing() && !NewCredentials(o)
 }
 
 // failedSince reports that the host shows an error of switching power that is not from
