@@ -353,10 +353,10 @@ scenario: provisioned
 certificate not verified for a
 restored from a backup of when it was provisioned: a`,
 	"a node that was told of a later spec, by the object of another cluster, is told of that of the backup": `
-scenario: available
+scenario: provisioned, with a backup of when it was off
 moved to another cluster with its status: a
 certificate not verified for a
-restored from a backup of when it was available: a`,
+restored from a backup of when it was provisioned: a`,
 	"a machine that is kept off is told of how its BMC is reached": `
 scenario: provisioned by a method
 annotation hard forced reboot on a
