@@ -99,7 +99,7 @@ func kubernetes(f *flow, site *node.Site) node.State {
 		var aci hiveextv1.AgentClusterInstall
 		return aci, f.world.Client.Get(f.Context(), client.ObjectKey{Namespace: Namespace, Name: cluster}, &aci)
 	}).WithTimeout(clusterLimit).WithPolling(look).Should(And(
-		HaveField("Status.DebugInfo.State", wire.ClusterStatusInstalled),
+		HaveField("Status.DebugInfo.State", wire.ClusterStatusAddingHosts), // where an installed cluster goes at once
 		HaveField("Status.Conditions", ContainElement(And(HaveField("Type", hiveextv1.ConditionCompleted), HaveField("Status", BeEquivalentTo("True"))))),
 	), "the cluster is installed, as its own program says")
 	h.Timeline.Happened(time.Now(), "the hub says that the cluster is installed")
@@ -111,6 +111,31 @@ func kubernetes(f *flow, site *node.Site) node.State {
 	f.Expect(err).NotTo(HaveOccurred())
 	f.Expect(agent.Status.Progress.CurrentStage).To(BeEquivalentTo(wire.HostStageDone))
 
+	h.Timeline.Happened(time.Now(), fmt.Sprintf("one node is Ready, after %d s", int(time.Since(begun).Seconds())))
+
+	state = joins(f, running, cluster)
 	state.Seconds = int(time.Since(begun).Seconds())
+	return state
+}
+
+// joins has a second machine become a worker of the cluster that runs.
+func joins(f *flow, running *node.Cluster, cluster string) node.State {
+	const name, word = "beta", "beta-k2"
+	h := f.host(Spec{Name: name, Config: func(c *vm.Config) { c.NICs = c.NICs[:1] }})
+	console := h.Console()
+	f.Expect(h.Create(f.Context(), both(ForCluster(cluster, "worker"), ForNode(word)))).To(Succeed())
+	f.inspected(h)
+	f.arrives(h, console, word, cluster)
+	defer node.Follow(h.Machine.JournalLog(), func(what string) { h.Timeline.Happened(time.Now(), what) })()
+	state, err := running.Await(f.Context(), 2, clusterLimit, func(waits string) { h.Timeline.Happened(time.Now(), waits) })
+	f.Expect(err).NotTo(HaveOccurred())
+	f.Eventually(func() (string, error) {
+		agent, err := f.agentOf(h)
+		return string(agent.Status.Progress.CurrentStage), err
+	}).WithTimeout(clusterLimit).WithPolling(look).Should(BeEquivalentTo(wire.HostStageDone), "as the cluster's own program says")
+	f.Expect(running.Requests(f.Context())).To(And(
+		HaveKeyWithValue("kubernetes.io/kubelet-serving", And(HaveLen(2), HaveEach("Approved"))),
+		HaveKeyWithValue("kubernetes.io/kube-apiserver-client-kubelet", And(HaveLen(1), HaveEach("Approved"))),
+	), "the worker's requests are approved as well")
 	return state
 }
