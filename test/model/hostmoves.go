@@ -61,7 +61,7 @@ func (w *World) hear(key types.NamespacedName, before, after *metal3.BareMetalHo
 			a.Destroy = a.Destroy || stalled != nil && stalled.Reason == "MachineMayBeInUse" // who has read that calls it free
 		}
 	}
-	a.Anew = a.Anew || anew(before, after)
+	a.Anew = a.Anew || anew(before, after) || nodespec.InUse(before) && !sameJSON(before.Spec, after.Spec) && differs(after, saidToBe(before))
 	a.Free = a.Free || !m.On && showsNothing(before) && wishOf(after) != "" && wishOf(after) != wishOf(before)
 	for _, id := range sortedKeys(w.nodes) {
 		if n := w.nodes[id]; n.address == systemOf(after) && n.wish != "" && differs(after, n.wish) {
@@ -69,13 +69,18 @@ func (w *World) hear(key types.NamespacedName, before, after *metal3.BareMetalHo
 		}
 	}
 	a.Destroy = a.Destroy || m.installed() && !sameJSON(before.Spec, after.Spec) && differs(after, m.Disk) || declaredOther(before, after, m.Disk) ||
-		w.untold(before) && !sameJSON(before.Spec, after.Spec) && differs(after, wishText(&after.Status.Provisioning.Image, after.Status.Provisioning.CustomDeploy))
+		w.untold(before) && !sameJSON(before.Spec, after.Spec) && differs(after, saidToBe(after))
 	a.Forgotten = a.Forgotten || attachedAsNew(before, after) && !w.active(systemOf(after))
 	w.asked[key] = a
 	if after.Spec.ExternallyProvisioned && !before.Spec.ExternallyProvisioned {
 		w.keep(key)
 		w.set(systemOf(after), func(m *machine) { m.Nobodys = false })
 	}
+}
+
+// saidToBe is what a host says to be on its machine, which may be gone.
+func saidToBe(h *metal3.BareMetalHost) string {
+	return wishText(&h.Status.Provisioning.Image, h.Status.Provisioning.CustomDeploy)
 }
 
 // showsNothing reports a host that shows nothing on its machine.

@@ -143,6 +143,17 @@ annotation reboot by a client on a`,
 	"a client's key stays on the second host of a Secret": `
 scenario: two hosts of one Secret
 annotation reboot by a client on b`,
+	"servicing of a machine that somebody has undeployed ends when its host is to be given back": `
+scenario: about to be serviced
+somebody undeploys node-0
+Ironic goes on with node-0
+Ironic goes on with node-0
+Ironic goes on with node-0
+no power-off for a; crash after write 2
+Ironic's database is lost
+Ironic goes on with node-1
+Ironic goes on with node-1
+no image for a`,
 	"an image whose address redirects stays deployed": `
 scenario: an image that redirects
 Ironic goes on with node-0
