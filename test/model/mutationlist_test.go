@@ -112,7 +112,7 @@ var mutations = []mutation{
 	{name: "a second node is made once the first one has gone", file: "policy/decide_node.go", old: "	case o.AtBMC != \"\": // it is", new: "	case o.AtBMC != \"\" && d == nil: // it is", pkg: "./controllers/host", run: "^TestAHostKeepsItsNodeWhereTheOtherMachineHasOne$"},
 	{name: "a node that knows of a later spec is not told", file: "policy/decide_register.go", old: " || o.Node != nil && nodespec.ToldSince(o.Host, o.Node)\n", new: "\n", pkg: "./controllers/host", run: "^TestANodeKnowsOfALaterSpecThanABackupHas$"},
 	{name: "what was told of another object counts", file: "nodespec/desired.go", old: "is && (uid != string(h.UID) || err != nil || told > h.Generation)", new: "is && err == nil && uid != \"\" && told > h.Generation"},
-	{name: "a machine that is kept off is not told of how its BMC is reached", file: "policy/restart.go", old: " && !(m.Off && o.saidOff())", new: ""},
+	{name: "a machine that is kept off is not told of how its BMC is reached", file: "policy/restart.go", old: " && (!m.Off || !o.saidOff())", new: ""},
 	{name: "a node goes on knowing of a later spec", file: "nodespec/desired.go", old: "	if ToldSince(in.Host, &in.Node.Row) {\n", new: "	if in.Node == nil {\n", pkg: "./controllers/host", run: "^TestANodeKnowsOfALaterSpecThanABackupHas$"},
 	{name: "a machine that may be in use is off by what Ironic saw before a restart", file: "policy/off.go", old: "		return ironicLooks\n", new: "		return 0\n", pkg: "./controllers/host", run: "^TestAMachineWhoseBMCTellsIsNotOffByThePowerOfBefore$"},
 	{

@@ -209,7 +209,7 @@ func restarted(d *Decision, m *Mark) {
 // by then, and may be kept so for long, was asked to be.
 func restartFirst(o *Observed) bool {
 	m := MarkOf(o.Host)
-	return m != nil && m.State == o.Node.ProvisionState && !(m.Off && o.saidOff()) && o.phase().steady && !o.Failing() && !NewCredentials(o)
+	return m != nil && m.State == o.Node.ProvisionState && (!m.Off || !o.saidOff()) && o.phase().steady && !o.Failing() && !NewCredentials(o)
 }
 
 // failedSince reports that the host shows an error of switching power that is not from
