@@ -46,6 +46,9 @@ type Entry struct {
 // IsRegular tells whether the entry is a regular file.
 func (e Entry) IsRegular() bool { return e.Mode&TypeMask == TypeRegular }
 
+// IsSymlink tells whether the entry is a symbolic link.
+func (e Entry) IsSymlink() bool { return e.Mode&TypeMask == TypeSymlink }
+
 // Writer writes one archive. Parents of a member are added before it, once
 // each, because the kernel silently drops a file whose directory is missing.
 type Writer struct {

@@ -78,6 +78,20 @@ func TestArchiveIsDeterministicAndReadable(t *testing.T) {
 	g.Expect(got.Files).To(Equal(c.Files))
 }
 
+// TestLinksStay: the initrd's units are switched on by symbolic links, which whoever edits an
+// image must not lose.
+func TestLinksStay(t *testing.T) {
+	g := NewWithT(t)
+	link := cpio.Entry{Name: "etc/systemd/system/initrd.target.wants/a.service", Mode: cpio.TypeSymlink | 0o777, Data: []byte("../a.service")}
+	c := embedarea.Content{Files: []cpio.Entry{{Name: "etc/systemd/system/a.service", Mode: cpio.TypeRegular | 0o644, Data: []byte("[Unit]")}, link}}
+	archive, err := c.Archive()
+	g.Expect(err).NotTo(HaveOccurred())
+	got, err := embedarea.Decode(bytes.NewReader(archive))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(got.Files).To(Equal(c.Files))
+	g.Expect(got.Archive()).To(Equal(archive))
+}
+
 func TestEmptyContentLeavesTheAreaPristine(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(embedarea.Content{}.Archive()).To(BeEmpty())
