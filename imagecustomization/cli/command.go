@@ -12,10 +12,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ironflow/ironflow/imagecustomization/cpio"
 	"github.com/ironflow/ironflow/imagecustomization/embedarea"
+	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 )
 
@@ -47,7 +51,7 @@ func embedCommand() *cobra.Command {
 		Short: "Embed an Ignition config in a live ISO",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			config, err := os.ReadFile(ignitionFile)
+			config, err := readConfig(ignitionFile)
 			if err != nil {
 				return err
 			}
@@ -67,6 +71,16 @@ func embedCommand() *cobra.Command {
 	}
 	outputFlag(c, &out)
 	return c
+}
+
+// readConfig reads an Ignition config that is embedded as it is. An empty or broken one would
+// only be noticed by the machine that boots it, or by nobody.
+func readConfig(path string) ([]byte, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return raw, ignition.CheckConfig(ignition.File{Name: path, Data: raw})
 }
 
 func showCommand() *cobra.Command {
@@ -121,12 +135,32 @@ func list(w io.Writer, c embedarea.Content) error {
 		fmt.Fprintf(w, "%s\t%d bytes\n", embedarea.IgnitionName, len(c.Ignition))
 	}
 	for _, name := range keys(c.Keyfiles) {
-		fmt.Fprintf(w, "%s/%s\t%d bytes\n", embedarea.KeyfileDir, name, len(c.Keyfiles[name]))
+		listMember(w, cpio.Entry{Name: embedarea.KeyfileDir + "/" + name, Mode: cpio.TypeRegular, Data: c.Keyfiles[name]})
 	}
 	for _, f := range c.Files {
-		fmt.Fprintf(w, "%s\t%d bytes\n", f.Name, len(f.Data))
+		listMember(w, f)
 	}
 	return nil
+}
+
+// listMember prints a line for a member of an archive, whose name may be anybody's: nothing in
+// it commands a terminal.
+func listMember(w io.Writer, e cpio.Entry) {
+	if e.IsSymlink() {
+		fmt.Fprintf(w, "%s -> %s\n", printable(e.Name), printable(string(e.Data)))
+		return
+	}
+	fmt.Fprintf(w, "%s\t%d bytes\n", printable(e.Name), len(e.Data))
+}
+
+// printable replaces what is no character that can be printed.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, strings.ToValidUTF8(text, string(unicode.ReplacementChar)))
 }
 
 func resetCommand() *cobra.Command {
@@ -183,8 +217,16 @@ func extractCommand() *cobra.Command {
 				if len(paths) == 0 {
 					paths = []string{overlay.KernelFile(m.Media), overlay.InitrdPath, overlay.RootfsPath}
 				}
+				from := map[string]string{}
 				for _, p := range paths {
-					if err := extract(m, p, filepath.Join(dir, filepath.Base(p))); err != nil {
+					name := filepath.Base(p)
+					if other, twice := from[name]; twice && other != p {
+						return fmt.Errorf("%s and %s would be one file %s: extract them one after the other, to two directories", other, p, name)
+					}
+					from[name] = p
+				}
+				for _, name := range keys(from) {
+					if err := extract(m, from[name], filepath.Join(dir, name)); err != nil {
 						return err
 					}
 				}

@@ -110,6 +110,9 @@ func (o *customization) network(features map[string]bool) (map[string][]byte, er
 			return nil, err
 		}
 		translated, err := network.Keyfiles(raw)
+		if network.LeftToNmstatectl(err) {
+			err = fmt.Errorf("%w\nand nothing on the medium would run nmstatectl: leave it out, or write the connection as a keyfile (--network-keyfile)", err)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}

@@ -39,6 +39,7 @@ var inputs = map[string]string{
 	"after":              "#!/bin/sh\nreboot\n",
 	"more.yaml":          "fetch-retries: 3\n",
 	"later.yaml":         "of-the-future: true\n",
+	"beyond.yaml":        "interfaces: [{name: m0, type: mac-vlan}]\n",
 	"broken.yaml":        "a: [\n",
 	"consoles.yaml":      "console: [tty0, ttyS0x]\n",
 	"console.yaml":       "console: ttyS0\n",
@@ -153,6 +154,7 @@ func TestWhatCannotBeCustomizedIsNamed(t *testing.T) {
 		"no console in a config":   {"2022-09", []string{"--installer-config", in("consoles.yaml")}, `installer config consoles.yaml: invalid live image configuration: console "ttyS0x": `},
 		"no list in a config":      {"2022-09", []string{"--installer-config", in("console.yaml")}, "installer config console.yaml: invalid live image configuration: console: want a list"},
 		"a console as an argument": {"2022-09", []string{"--dest-console", "console=ttyS0"}, "without console="},
+		"beyond a keyfile":         {"2022-09", []string{"--network-nmstate", in("beyond.yaml")}, "--network-keyfile"},
 		"a missing file":           {"2022-09", []string{"--network-nmstate", in("none")}, "no such file"},
 		"kernel arguments":         {"2020-09", []string{"--live-karg-append", "a=1"}, overlay.ErrNoKargs.Error()},
 	} {
@@ -272,6 +274,10 @@ func TestPXECustomize(t *testing.T) {
 	_, err = run(t.Context(), append(append([]string{"pxe", "customize", "-o", out}, whole(in)...), out)...)
 	g.Expect(err).To(MatchError(ContainSubstring("--force")))
 	_, err = run(t.Context(), "pxe", "customize", "--force", "--live-ignition", in("live.ign"), "-o", out, out)
+	g.Expect(err).To(MatchError(ContainSubstring("has eth0.nmconnection, eth1.nmconnection of an earlier customization")), "the network of another host would stay")
+	_, err = run(t.Context(), "pxe", "customize", "--force", "--network-keyfile", in("eth0.nmconnection"), "--network-nmstate", in("net.yaml"), "-o", out, out)
+	g.Expect(err).To(MatchError(ContainSubstring("has config.ign of an earlier customization")))
+	_, err = run(t.Context(), "pxe", "customize", "--force", "--live-ignition", in("live.ign"), "--network-keyfile", in("eth0.nmconnection"), "--network-nmstate", in("net.yaml"), "-o", out, out)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(run(t.Context(), "pxe", "ignition", "unwrap", out)).To(Equal(inputs["live.ign"]), "what comes later wins")
 }

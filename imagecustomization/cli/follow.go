@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -147,9 +148,9 @@ func (f *follower) tell(before, prefix string, err error) string {
 // stateOf tells one state of a host's files from another.
 func stateOf(dir, name string) string {
 	files := []string{name + ".ign", name + ".yaml", name + ".json"}
-	if more, err := filepath.Glob(filepath.Join(dir, name, "*.nmconnection")); err == nil {
-		for _, path := range more {
-			files = append(files, filepath.Join(name, filepath.Base(path)))
+	if more, err := fs.Glob(os.DirFS(filepath.Join(dir, name)), "*.nmconnection"); err == nil {
+		for _, file := range more {
+			files = append(files, filepath.Join(name, file))
 		}
 	}
 	var state strings.Builder

@@ -2,10 +2,13 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,26 +21,33 @@ import (
 // hostNames lists the hosts of a directory, sorted: every file or folder that
 // describes one.
 func hostNames(dir string) ([]string, error) {
+	root := os.DirFS(dir) // the folder's own name may look like a pattern
 	var names []string
 	for _, pattern := range []string{"*.ign", "*.yaml", "*.json", "*/*.nmconnection"} {
-		found, err := filepath.Glob(filepath.Join(dir, pattern))
+		found, err := fs.Glob(root, pattern)
 		if err != nil {
 			return nil, err
 		}
 		for _, f := range found {
 			if strings.HasPrefix(pattern, "*/") {
-				f = filepath.Dir(f)
+				f = path.Dir(f)
 			}
-			names = append(names, strings.TrimSuffix(filepath.Base(f), strings.TrimPrefix(pattern, "*")))
+			names = append(names, strings.TrimSuffix(path.Base(f), strings.TrimPrefix(pattern, "*")))
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil
 }
 
+// hostName is what may be part of a URL.
+var hostName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+
 // spec reads what describes a host.
 func (o serveOptions) spec(name string) (images.Spec, error) {
-	config, err := os.ReadFile(filepath.Join(o.hosts, name+".ign"))
+	if !hostName.MatchString(name) {
+		return images.Spec{}, fmt.Errorf("%q cannot be the name of a host, which is part of its URL: rename the file or folder (letters, digits, '.', '_' and '-')", name)
+	}
+	config, err := readConfig(filepath.Join(o.hosts, name+".ign"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return images.Spec{}, err
 	}

@@ -119,11 +119,24 @@ func recontent(path, out string, edit func(*embedarea.Content) error) error {
 }
 
 // writeFile writes r to path, which is never seen half written, and never open to
-// others when it is private; "-" is standard output.
+// others when it is private; "-" is standard output. What is no file, such as a USB stick,
+// is written to, and the file behind a link is the one that is replaced.
 func writeFile(path string, mode os.FileMode, r io.Reader) (err error) {
 	if path == "-" {
 		_, err := io.Copy(os.Stdout, r)
 		return err
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil: // mostly it is not there yet
+	case info.IsDir():
+		return fmt.Errorf("write %s: this is a directory: name a file in it", path)
+	case !info.Mode().IsRegular():
+		return writeDevice(path, info.Mode(), r)
+	default:
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return err
+		}
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // which is private
 	if err != nil {
@@ -138,4 +151,20 @@ func writeFile(path string, mode os.FileMode, r io.Reader) (err error) {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return os.Rename(tmp.Name(), path)
+}
+
+// writeDevice writes r to a device or a pipe. Of a disk it returns when all is there.
+func writeDevice(path string, mode os.FileMode, r io.Reader) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, r)
+	if err == nil && mode&os.ModeDevice != 0 && mode&os.ModeCharDevice == 0 {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
 }

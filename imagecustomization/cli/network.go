@@ -24,7 +24,10 @@ func networkCommand() *cobra.Command {
 			})
 		},
 	}
-	embed.Flags().StringArrayVarP(&files, "keyfile", "k", nil, "keyfile to embed (repeatable)")
+	embed.Flags().StringArrayVarP(&files, "keyfile", "k", nil, "keyfile to embed (repeatable, required)")
+	if err := embed.MarkFlagRequired("keyfile"); err != nil {
+		panic(err) //nolint:forbidigo // the flag was added above
+	}
 	outputFlag(embed, &out)
 	var removed string
 	remove := &cobra.Command{

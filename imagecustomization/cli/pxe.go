@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -52,7 +53,9 @@ func openInitrd(path string, do func(io.Reader) error) error {
 func readInitrd(name string) (found, error) {
 	out := found{content: embedarea.Content{Keyfiles: map[string][]byte{}}, features: map[string]bool{}}
 	err := openInitrd(name, func(r io.Reader) error {
+		seen := false
 		for e, err := range embedarea.Members(r) {
+			seen = true
 			switch {
 			case err != nil:
 				return err
@@ -67,9 +70,18 @@ func readInitrd(name string) (found, error) {
 				}
 			}
 		}
-		return nil
+		return isInitrd(seen)
 	})
 	return out, err
+}
+
+// isInitrd refuses a file in which nothing was found, such as what is left of a download: a
+// kernel would boot without an initrd.
+func isInitrd(seen bool) error {
+	if !seen {
+		return errors.New("this is no initrd: there is no archive in it")
+	}
+	return nil
 }
 
 // writeArchive writes content as an archive, behind the initrd at base unless that
@@ -133,6 +145,9 @@ func pxeCustomizeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if left := stays(has.content, content); len(left) > 0 {
+				return fmt.Errorf("%s has %s of an earlier customization, which would stay in force behind --force: customize the initrd as it was before", args[0], printable(strings.Join(left, ", ")))
+			}
 			o.tell(cmd.ErrOrStderr())
 			return writeArchive(out, args[0], content)
 		},
@@ -140,6 +155,20 @@ func pxeCustomizeCommand() *cobra.Command {
 	o.flags(c)
 	outputFlag(c, &out)
 	return c
+}
+
+// stays are the members of an earlier customization that a new one behind it does not
+// replace: the initrd itself is never rewritten.
+func stays(before, now embedarea.Content) (left []string) {
+	if len(before.Ignition) > 0 && len(now.Ignition) == 0 {
+		left = append(left, embedarea.IgnitionName)
+	}
+	for _, name := range keys(before.Keyfiles) {
+		if _, replaced := now.Keyfiles[name]; !replaced {
+			left = append(left, name)
+		}
+	}
+	return left
 }
 
 func pxeIgnitionCommand() *cobra.Command {
@@ -150,7 +179,7 @@ func pxeIgnitionCommand() *cobra.Command {
 		Short: "Wrap an Ignition config in an archive that a boot loader can load behind the initrd",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			config, err := os.ReadFile(file)
+			config, err := readConfig(file)
 			if err != nil {
 				return err
 			}
@@ -226,15 +255,17 @@ func pxeShowCommand() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return openInitrd(args[0], func(r io.Reader) error {
+				seen := false
 				for e, err := range embedarea.Members(r) {
 					if err != nil {
 						return err
 					}
+					seen = true
 					if e.IsRegular() {
-						fmt.Fprintf(cmd.OutOrStdout(), "%s\t%d bytes\n", e.Name, len(e.Data))
+						listMember(cmd.OutOrStdout(), e)
 					}
 				}
-				return nil
+				return isInitrd(seen)
 			})
 		},
 	}

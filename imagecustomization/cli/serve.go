@@ -9,6 +9,8 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -68,6 +70,9 @@ func serveCommand() *cobra.Command {
 func (o serveOptions) serve(ctx context.Context, out io.Writer) error {
 	if o.validFor < 0 {
 		return fmt.Errorf("--valid-for %s: write a time of more than 0, such as 12h", o.validFor)
+	}
+	if formats := []string{images.FormatISO, images.FormatMinimalISO, images.FormatInitrd}; !slices.Contains(formats, o.format) {
+		return fmt.Errorf("--format %q is not known: want one of %s", o.format, strings.Join(formats, ", "))
 	}
 	key, err := o.key()
 	if err != nil {

@@ -193,6 +193,7 @@ func TestServeRefusesWhatCannotBe(t *testing.T) {
 	}{
 		"a key without certificate": {[]string{"--hosts", dir, "--tls-key", config}, "tls-cert"},
 		"no certificate":            {[]string{"--hosts", dir, "--tls-key", config, "--tls-cert", config}, "TLS of the image server"},
+		"a format":                  {[]string{"--hosts", dir, "--format", "qcow2"}, `--format "qcow2" is not known`},
 		"a time that is over":       {[]string{"--hosts", dir, "--valid-for", "-1h"}, "--valid-for"},
 		"no hosts":                  {[]string{"--hosts", empty}, "no image to serve"},
 		"no folder":                 {[]string{"--hosts", filepath.Join(empty, "none")}, "no such file"},

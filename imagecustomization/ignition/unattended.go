@@ -8,7 +8,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
+	ignitionerrors "github.com/coreos/ignition/v2/config/shared/errors"
 	"github.com/coreos/ignition/v2/config/v3_2/types"
 	"github.com/coreos/ignition/v2/config/v3_6"
 	"sigs.k8s.io/yaml"
@@ -27,6 +29,24 @@ type File struct {
 	Name string
 	// Data is the content.
 	Data []byte
+}
+
+// check asks Ignition's own parser what is wrong with a config.
+func (f File) check() error {
+	if _, rpt, err := v3_6.ParseCompatibleVersion(f.Data); err != nil {
+		return fmt.Errorf("%w: Ignition config %s: %w", ErrInvalid, f.Name, reportError(rpt, err))
+	}
+	return nil
+}
+
+// CheckConfig says what is wrong with a config that is embedded as it is; nil for nothing.
+// Of a version that is not known here the live system is the judge, which may be newer.
+// Errors name the file and wrap [ErrInvalid].
+func CheckConfig(f File) error {
+	if _, _, err := v3_6.ParseCompatibleVersion(f.Data); errors.Is(err, ignitionerrors.ErrUnknownVersion) {
+		return nil
+	}
+	return f.check()
 }
 
 // Unattended describes a live system that installs itself without a hub, by the
@@ -175,10 +195,8 @@ func (u Unattended) installerConfigs() ([]File, error) {
 	if !u.Installs() {
 		return all, nil
 	}
-	for _, console := range u.Consoles {
-		if err := CheckConsole(console); err != nil {
-			return nil, err
-		}
+	if err := u.checkFields(); err != nil {
+		return nil, err
 	}
 	own := ownConfig{
 		DestDevice: u.DestDevice, AppendKargs: u.AppendKargs, DeleteKargs: u.DeleteKargs, Consoles: u.Consoles, CopyNetwork: u.CopyNetwork,
@@ -196,12 +214,31 @@ func (u Unattended) installerConfigs() ([]File, error) {
 	return append(all, File{Name: "customize.yaml", Data: raw}), nil
 }
 
+// checkFields refuses what the installer would fail at, hours later and on the machine, or
+// would write into the boot loader's configuration as another line.
+func (u Unattended) checkFields() error {
+	if u.DestDevice != "" && !strings.HasPrefix(u.DestDevice, "/") {
+		return fmt.Errorf("%w: disk to install to: %q is no path of a device, such as /dev/sda", ErrInvalid, u.DestDevice)
+	}
+	for _, arg := range slices.Concat(u.AppendKargs, u.DeleteKargs) {
+		if arg == "" || strings.ContainsFunc(arg, unicode.IsControl) {
+			return fmt.Errorf("%w: kernel argument of the installed system: %q is empty or holds a control character", ErrInvalid, arg)
+		}
+	}
+	for _, console := range u.Consoles {
+		if err := CheckConsole(console); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // wrapped is a config that merges others, each in its own version. A single one
 // without anything beside it is left as it is.
 func wrapped(l *layer, configs, cas []File) ([]byte, error) {
 	for _, c := range configs {
-		if _, rpt, err := v3_6.ParseCompatibleVersion(c.Data); err != nil {
-			return nil, fmt.Errorf("%w: Ignition config %s: %w", ErrInvalid, c.Name, reportError(rpt, err))
+		if err := c.check(); err != nil {
+			return nil, err
 		}
 	}
 	if len(configs) == 1 && len(cas) == 0 && len(l.files) == 0 {
