@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,9 +17,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/commands/settings"
+	"github.com/ironflow/ironflow/api/config/topics"
 	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/controllers/migrate"
 	"github.com/ironflow/ironflow/imagecustomization/cli"
+	"github.com/ironflow/ironflow/imagecustomization/configured"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -97,17 +100,18 @@ Ironflow would do with them. Nothing is written, neither to Kubernetes nor to Ir
 Exit codes: 0 ready to be taken over; 1 the check itself failed; 2 warnings; 3 something has to be mended first.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := hosts.Check(); err != nil {
+			if err := errors.Join(hosts.Check(), configured.CheckNmstatectl(p.settings.LiveSystem.Nmstatectl)); err != nil {
 				return err
 			}
 			p.settings.DeployImages.BuildPreprovisioningImages = o.images && (cmd.Flags().Changed(perHost) || !hosts.liveImagesForAll())
 			return runMigrate(cmd.Context(), hosts, o, cmd.OutOrStdout())
 		},
 	}
-	p.settings.addSettings(cmd, settings.Where(processOf("controllers").flags(&p), forMigrate))
+	live := settings.Only(topics.OfImages(&p.settings.IronflowConfiguration), "live-nmstatectl")
+	p.settings.addSettings(cmd, append(settings.Where(processOf("controllers").flags(&p), forMigrate), live...))
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
 	cmd.Flags().BoolVar(&o.images, perHost, true, "check as \"ironflow run\" works, with a live image (PreprovisioningImage) per host; false by default when a --deploy-... flag names the live images of all hosts")
-	cmd.Flags().StringVar(&o.base, "base", "", "live ISO that live images will be made from: whether it has nmstatectl decides about networks that Ironflow cannot translate; empty: assume that it has")
+	cmd.Flags().StringVar(&o.base, "base", "", "live ISO that live images will be made from, or a folder of them: whether that of a host has nmstatectl decides about networks that Ironflow cannot translate; empty: assume that it has")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 10*time.Minute, "time limit of the whole check")
 	return cmd
 }
@@ -129,7 +133,7 @@ func runMigrate(ctx context.Context, hosts *hostPart, o migrateOptions, out io.W
 	if options.Ironic, err = operatorsIronic(s.Ironic); err != nil {
 		return err
 	}
-	if options.Live, err = cli.LiveSystem(ctx, o.base); err != nil {
+	if options.Live, err = cli.LiveSystems(ctx, o.base, s.LiveSystem.Nmstatectl); err != nil {
 		return err
 	}
 	options.Namespaces = s.Kubernetes.Namespaces

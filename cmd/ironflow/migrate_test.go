@@ -18,12 +18,13 @@ func TestMigrateRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no Ironic":           {nil, "set --ironic-endpoint"},
-		"an unknown output":   {[]string{"--ironic-endpoint=https://ironic.example", "-o", "xml"}, "neither text nor json"},
-		"no cluster":          {[]string{"--ironic-endpoint=https://ironic.example", "--kubeconfig=/nowhere"}, "set --kubeconfig"},
-		"unknown devices":     {[]string{"--ironic-endpoint=https://ironic.example", "--live-iso-boot-device=never"}, "none of Default, Always, Never"},
-		"a lone kernel":       {[]string{"--ironic-endpoint=https://ironic.example", "--deploy-kernel-url=http://images/kernel"}, "belong together"},
-		"a flag of run alone": {[]string{"--metrics-addr=0"}, "unknown flag"},
+		"no Ironic":            {nil, "set --ironic-endpoint"},
+		"an unknown output":    {[]string{"--ironic-endpoint=https://ironic.example", "-o", "xml"}, "neither text nor json"},
+		"no cluster":           {[]string{"--ironic-endpoint=https://ironic.example", "--kubeconfig=/nowhere"}, "set --kubeconfig"},
+		"unknown devices":      {[]string{"--ironic-endpoint=https://ironic.example", "--live-iso-boot-device=never"}, "none of Default, Always, Never"},
+		"a lone kernel":        {[]string{"--ironic-endpoint=https://ironic.example", "--deploy-kernel-url=http://images/kernel"}, "belong together"},
+		"a word of no setting": {[]string{"--ironic-endpoint=https://ironic.example", "--live-nmstatectl=true"}, "neither auto, always nor never"},
+		"a flag of run alone":  {[]string{"--metrics-addr=0"}, "unknown flag"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := newMigrateCommand()

@@ -27,8 +27,9 @@ type Options struct {
 	Namespaces []string
 	// Settings are those that Ironflow will run with.
 	Settings policy.Settings
-	// Live is what is known of the live system that hosts will boot.
-	Live network.Live
+	// Live returns what is known of the live system that hosts of an architecture and version
+	// of the base image ("" for the newest) will boot; nil for nothing.
+	Live func(ctx context.Context, arch, version string) network.Live
 	// Environment are the variables that Ironflow would run with, as far as they are known.
 	Environment map[string]string
 }

@@ -155,13 +155,14 @@ func TestBadInputIsExplained(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no file":     {[]string{"show", filepath.Join(dir, "none")}, "no such file"},
-		"not an ISO":  {[]string{"show", config}, "not a usable ISO"},
-		"no output":   {[]string{"reset", medium}, "output"},
-		"no kargs":    {[]string{"kargs", "show", medium}, "no kernel-argument support"},
-		"not minimal": {[]string{"minimal", "--rootfs-url", "http://x/y", "-o", filepath.Join(dir, "x"), medium}, "no kernel-argument support"},
-		"no hosts":    {[]string{"serve", "--base", medium, "--hosts", t.TempDir(), "--listen", "127.0.0.1:0"}, "no image to serve"},
-		"short key":   {[]string{"serve", "--base", medium, "--hosts", dir, "--signing-key", config}, "at least 32"},
+		"no file":          {[]string{"show", filepath.Join(dir, "none")}, "no such file"},
+		"not an ISO":       {[]string{"show", config}, "not a usable ISO"},
+		"no output":        {[]string{"reset", medium}, "output"},
+		"no kargs":         {[]string{"kargs", "show", medium}, "no kernel-argument support"},
+		"not minimal":      {[]string{"minimal", "--rootfs-url", "http://x/y", "-o", filepath.Join(dir, "x"), medium}, "no kernel-argument support"},
+		"no hosts":         {[]string{"serve", "--base", medium, "--hosts", t.TempDir(), "--listen", "127.0.0.1:0"}, "no image to serve"},
+		"short key":        {[]string{"serve", "--base", medium, "--hosts", dir, "--signing-key", config}, "at least 32"},
+		"nothing to embed": {[]string{"network", "embed", "-o", filepath.Join(dir, "x"), medium}, `"keyfile" not set`},
 		"two keyfiles of one name": {
 			[]string{"pxe", "network", "wrap", "-k", filepath.Join(dir, "eno1.nmconnection"), "-k", filepath.Join(dir, "eno1"), "-o", filepath.Join(dir, "x")},
 			"two keyfiles are named eno1.nmconnection",
@@ -248,6 +249,14 @@ func TestNetworkCheck(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(out).To(And(MatchRegexp(`(?m)^translated +a.yaml`), MatchRegexp(`(?m)^nmstatectl in the live system +b.yaml +interfaces\[0\].type`),
 		ContainSubstring("1 translated, 1 by nmstatectl in the live system, 0 refused"), ContainSubstring("name the base image by --base")))
+	out, err = run(t.Context(), "network", "check", "--live-nmstatectl", "never", folder)
+	g.Expect(err).To(MatchError("1 of 2 descriptions are refused"))
+	g.Expect(out).To(And(MatchRegexp(`(?m)^refused +b.yaml +interfaces\[0\].type.*--live-nmstatectl=never`), Not(ContainSubstring("name the base image by --base"))))
+	out, err = run(t.Context(), "network", "check", "--live-nmstatectl", "always", "--base", medium, folder)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(out).To(ContainSubstring("1 translated, 1 by nmstatectl in the live system, 0 refused"))
+	_, err = run(t.Context(), "network", "check", "--live-nmstatectl", "sometimes", folder)
+	g.Expect(err).To(MatchError(ContainSubstring("neither auto, always nor never")))
 	out, err = run(t.Context(), "network", "check", "--base", medium, folder)
 	g.Expect(err).To(MatchError("1 of 2 descriptions are refused"))
 	g.Expect(out).To(And(MatchRegexp(`(?m)^refused +b.yaml +interfaces\[0\].type.*older than the first release`), Not(ContainSubstring("name the base image by --base"))))

@@ -8,13 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ironflow/ironflow/imagecustomization/configured"
 	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/network"
 	"github.com/ironflow/ironflow/imagecustomization/networkcheck"
 )
 
 func networkCheckCommand() *cobra.Command {
-	var base string
+	var base, said string
 	c := &cobra.Command{
 		Use:   "check [--base ISO] DIR",
 		Short: "Show how the network of each host would be configured: translated, by nmstatectl in the live system, or not at all",
@@ -22,36 +23,46 @@ func networkCheckCommand() *cobra.Command {
 			"(Secret, NMStateConfig, AgentConfig, SiteConfig, ClusterInstance). Exit code 1 when one is refused.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			live, err := LiveSystem(cmd.Context(), base)
+			live, err := LiveSystems(cmd.Context(), base, said)
 			if err != nil {
 				return err
 			}
-			results, err := networkcheck.Folder(args[0], live)
+			results, err := networkcheck.Folder(args[0], live(cmd.Context(), "", ""))
 			if err != nil {
 				return err
 			}
-			return printWays(cmd.OutOrStdout(), results, base == "")
+			return printWays(cmd.OutOrStdout(), results, base == "" && said == configured.NmstatectlAuto)
 		},
 	}
 	c.Flags().StringVar(&base, "base", "", "base image: whether it has nmstatectl decides about networks that Ironflow cannot translate; empty: assume that it has")
+	c.Flags().StringVar(&said, "live-nmstatectl", configured.NmstatectlAuto, "whether live systems have nmstatectl, as for ironflow run: auto (looked up in the base image), always or never")
 	return c
 }
 
-// LiveSystem is what is known of the live system of a base image. Without one it is
-// assumed to have nmstatectl, so that what nobody could do shows.
-func LiveSystem(ctx context.Context, base string) (live network.Live, err error) {
+// LiveSystems tells what is known of the live system of an architecture and version ("" for
+// any) among the base images at base, as the image builder is told by said. Without any it
+// is assumed to have nmstatectl, so that what nobody could do shows.
+func LiveSystems(ctx context.Context, base, said string) (func(ctx context.Context, arch, version string) network.Live, error) {
+	if err := configured.CheckNmstatectl(said); err != nil {
+		return nil, err
+	}
 	if base == "" {
-		return network.Live{Nmstatectl: true, Why: "which is assumed to have it: name the base image by --base to know"}, nil
+		live := network.Live{Nmstatectl: true, Why: "which is assumed to have it: name the base image by --base to know"}
+		if said != "" && said != configured.NmstatectlAuto {
+			live = configured.Live(said, nil)
+		}
+		return func(context.Context, string, string) network.Live { return live }, nil
 	}
 	registry, err := media.Open(ctx, base, media.Options{})
 	if err != nil {
-		return live, err
+		return nil, err
 	}
-	m, err := registry.Select(ctx, "", "")
-	if err == nil {
-		live.Nmstatectl, live.Why = m.Nmstatectl()
+	if _, err := registry.Select(ctx, "", ""); err != nil {
+		return nil, err
 	}
-	return live, err
+	return func(ctx context.Context, arch, version string) network.Live {
+		return configured.Live(said, func() (*media.Medium, error) { return registry.Select(ctx, arch, version) })
+	}, nil
 }
 
 // printWays prints a line for each description, and what they come to.

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/ironflow/ironflow/imagecustomization/network"
 )
@@ -15,7 +16,9 @@ func (c *check) manifest(name string, m map[string]any) {
 	case "Secret":
 		c.secret(name, m)
 	case "NMStateConfig":
-		c.logical(name, spec["config"], spec["interfaces"])
+		metadata := mapping(m, "metadata")
+		within := "namespace " + text(metadata, "namespace")
+		c.logical(name, spec["config"], spec["interfaces"], within, "NMStateConfig "+text(metadata, "name"))
 	case "AgentConfig":
 		c.agentConfig(name, m)
 	case "SiteConfig":
@@ -58,7 +61,7 @@ func (c *check) secret(name string, m map[string]any) {
 func (c *check) agentConfig(name string, m map[string]any) {
 	for n, host := range list(m, "hosts") {
 		if has(host, "networkConfig") {
-			c.logical(fmt.Sprintf("%s, hosts[%d]", name, n), host["networkConfig"], host["interfaces"])
+			c.logical(fmt.Sprintf("%s, hosts[%d]", name, n), host["networkConfig"], host["interfaces"], name, fmt.Sprintf("hosts[%d]", n))
 		}
 	}
 }
@@ -67,13 +70,16 @@ func (c *check) agentConfig(name string, m map[string]any) {
 func (c *check) nodes(name string, cluster map[string]any) {
 	for n, node := range list(cluster, "nodes") {
 		if net := mapping(node, "nodeNetwork"); len(net) > 0 {
-			c.logical(fmt.Sprintf("%s.nodes[%d]", name, n), net["config"], net["interfaces"])
+			c.logical(fmt.Sprintf("%s.nodes[%d]", name, n), net["config"], net["interfaces"], name, fmt.Sprintf("nodes[%d]", n))
 		}
 	}
 }
 
-// logical looks at a document whose names of cards are logical.
-func (c *check) logical(name string, document, interfaces any) {
+// card is one of a machine, within what one builder sees: a namespace, or one document.
+type card struct{ within, address string }
+
+// logical looks at a document whose names of cards are logical. owner is whose it is.
+func (c *check) logical(name string, document, interfaces any, within, owner string) {
 	raw, err := json.Marshal(document)
 	if err != nil {
 		c.add(name, network.Settings{}, err)
@@ -84,7 +90,25 @@ func (c *check) logical(name string, document, interfaces any) {
 		cards = append(cards, network.Card{Name: text(i, "name"), Address: text(i, "macAddress")})
 	}
 	s, err := c.live.TranslateLogical(raw, cards)
+	if err == nil {
+		err = c.own(cards, within, owner)
+	}
 	c.add(name, s, err)
+}
+
+// own refuses the cards of another one: of two networks of one card a host has the first,
+// and the image for all hosts leaves the other out. The same object once more, as in an
+// overlay, is no other.
+func (c *check) own(cards []network.Card, within, owner string) error {
+	for _, one := range cards {
+		if other := c.owners[card{within, strings.ToLower(one.Address)}]; other != "" && other != owner {
+			return fmt.Errorf("its card %s is that of %s, too; give each card to one of them", strings.ToLower(one.Address), other)
+		}
+	}
+	for _, one := range cards {
+		c.owners[card{within, strings.ToLower(one.Address)}] = owner
+	}
+	return nil
 }
 
 // mapping is a member that is a mapping, nil for none.

@@ -37,7 +37,7 @@ var ErrNothing = errors.New("no description of a network")
 // Folder looks at all YAML and JSON files of a folder and those below it. A file that
 // describes no network is left out.
 func Folder(dir string, live network.Live) ([]Result, error) {
-	c := &check{live: live}
+	c := &check{live: live, owners: map[card]string{}}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -84,6 +84,8 @@ func read(root *os.Root, path string) (raw []byte, regular bool, err error) {
 type check struct {
 	live    network.Live
 	results []Result
+	// owners are who has a card, within what one builder sees.
+	owners map[card]string
 }
 
 // add notes what became of one description.

@@ -111,6 +111,33 @@ func TestWaysOfAFleet(t *testing.T) {
 }
 
 // One file that cannot be read says nothing of the others, and nothing is waited for.
+// TestOneCardOfTwoNetworksIsRefused, as the image builder leaves one of them out.
+func TestOneCardOfTwoNetworksIsRefused(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	config := func(file, namespace, name, mac string) {
+		g.Expect(os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755)).To(Succeed())
+		g.Expect(os.WriteFile(filepath.Join(dir, file), []byte("apiVersion: agent-install.openshift.io/v1beta1\nkind: NMStateConfig\nmetadata: {name: "+name+", namespace: "+namespace+"}\n"+
+			"spec: {interfaces: [{name: nic1, macAddress: '"+mac+"'}], config: {interfaces: [{name: nic1}]}}\n"), 0o600)).To(Succeed())
+	}
+	config("1.yaml", "a", "node-0", "52:54:00:00:00:0a")
+	config("2.yaml", "a", "node-1", "52:54:00:00:00:0A")
+	config("3.yaml", "b", "node-2", "52:54:00:00:00:0a")
+	config("overlay/1.yaml", "a", "node-0", "52:54:00:00:00:0a")
+	g.Expect(os.WriteFile(filepath.Join(dir, "agent-config.yaml"), []byte("hosts:\n- {interfaces: [{name: nic1, macAddress: '52:54:00:00:00:0a'}], networkConfig: {interfaces: [{name: nic1}]}}\n"+
+		"- {interfaces: [{name: nic1, macAddress: '52:54:00:00:00:0a'}], networkConfig: {interfaces: [{name: nic1}]}}\n"), 0o600)).To(Succeed())
+	results, err := networkcheck.Folder(dir, network.Live{})
+	g.Expect(err).NotTo(HaveOccurred())
+	refused := func(name, owner string) any {
+		return And(HaveField("Name", name), HaveField("Way", network.WayRefused), HaveField("Fields", HavePrefix("its card 52:54:00:00:00:0a is that of "+owner)))
+	}
+	translated := func(name string) any { return And(HaveField("Name", name), HaveField("Way", network.WayTranslated)) }
+	g.Expect(results).To(ConsistOf(
+		translated("1.yaml, NMStateConfig node-0"), refused("2.yaml, NMStateConfig node-1", "NMStateConfig node-0"), translated("3.yaml, NMStateConfig node-2"),
+		translated("overlay/1.yaml, NMStateConfig node-0"), translated("agent-config.yaml, hosts[0]"), refused("agent-config.yaml, hosts[1]", "hosts[0]"),
+	))
+}
+
 func TestFilesThatCannotBeRead(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
