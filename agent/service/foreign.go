@@ -16,8 +16,7 @@ import (
 	"github.com/ironflow/ironflow/agent/steps"
 	"github.com/ironflow/ironflow/api/exitcode"
 	"github.com/ironflow/ironflow/api/hostfile"
-	"github.com/ironflow/ironflow/customdeploy/nodeword"
-	"github.com/ironflow/ironflow/customdeploy/source"
+	"github.com/ironflow/ironflow/customdeploy/writable"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -92,12 +91,11 @@ func (a *agent) isForeign(job install.Job) bool {
 // spared is an order without the disks to format that the node says nobody may touch, which a
 // foreign installer asks nobody about; an error if the disk to install to is one.
 func (a *agent) spared(job install.Job) (install.Job, error) {
-	machine := source.Live(a.cfg.Dir)
-	if err := nodeword.Spared(machine, job.Disk); err != nil {
+	if err := writable.Spared(a.cfg.Dir, job.Disk); err != nil {
 		return job, err
 	}
 	job.Format = slices.DeleteFunc(slices.Clone(job.Format), func(disk string) bool {
-		err := nodeword.Spared(machine, disk)
+		err := writable.Spared(a.cfg.Dir, disk)
 		if err != nil {
 			a.log.Warn("a disk to format is left as it is", "disk", disk, "error", err)
 		}

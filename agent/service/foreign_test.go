@@ -166,8 +166,9 @@ func TestAForeignInstallerGetsNoDiskThatTheNodeSkips(t *testing.T) {
 		exit    int
 		reason  string
 	}{
-		"the disk to install to": {"/dev/sda", exitcode.AgentFailed, "the hub's install order cannot be carried out: /dev/sda may not be written: /dev/sda must stay as it is: the node skips it"},
-		"a disk to format":       {"/dev/sdb", exitcode.AgentInstalled, "the end of its container counts"},
+		"the disk to install to":          {"/dev/sda", exitcode.AgentFailed, "the hub's install order cannot be carried out: /dev/sda may not be written: /dev/sda must stay as it is: the node skips it"},
+		"what lies on it by another path": {"/dev/md0", exitcode.AgentFailed, "/dev/sda is the same disk as /dev/sdb (one LUN, two paths): /dev/md0 must stay as it is: the node skips it"},
+		"a disk to format":                {"/dev/sdb", exitcode.AgentInstalled, "the end of its container counts"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -179,6 +180,15 @@ func TestAForeignInstallerGetsNoDiskThatTheNodeSkips(t *testing.T) {
 				}
 				if disk != "sda" {
 					g.Expect(unix.Mknod(v.dir.Path("/dev/"+disk), unix.S_IFBLK|0o600, int(unix.Mkdev(7, 255)))).To(Succeed()) // a node only: nobody opens it
+				}
+			}
+			if tc.skipped == "/dev/md0" { // an array on the other path of a LUN
+				const lun = "E:ID_WWN=0x60000970000197900123533030303030\nE:ID_SCSI_SERIAL=1\n"
+				for path, text := range map[string]string{
+					"/sys/block/sda/device/type": "0\n", "/sys/block/sdb/device/type": "0\n", "/run/udev/data/b8:0": lun, "/run/udev/data/b8:16": lun,
+					"/sys/block/sdb/holders/md0/x": "", "/sys/block/md0/dev": "9:0\n", "/sys/class/block/md0/dev": "9:0\n",
+				} {
+					played.Write(t, v.dir, path, text)
 				}
 			}
 			g.Expect(v.dir.Write(hostfile.StepFile, hostfile.StepState{BootID: bootID, Kept: map[string]string{tc.skipped: "the node skips it"}})).To(Succeed())

@@ -48,13 +48,18 @@ func WordOf(m source.Machine) (Word, error) {
 	if err != nil {
 		return nil, err
 	}
+	return ByNumber(m, kept), nil
+}
+
+// ByNumber is the word about devices by their paths, with the reason for each.
+func ByNumber(m source.Machine, kept map[string]string) Word {
 	w := Word{}
 	for device, why := range kept {
 		if number := m.Line("/sys/class/block", path.Base(m.Resolve(device)), "dev"); number != "" { // or it is gone
 			w[number] = fmt.Sprintf("%s must stay as it is: %s", device, why)
 		}
 	}
-	return w, nil
+	return w
 }
 
 // Against is what the word has against writing a disk, by the numbers of the disk and of

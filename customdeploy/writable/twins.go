@@ -1,6 +1,7 @@
 package writable
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/blockdev"
 	"github.com/ironflow/ironflow/customdeploy/diskuse"
+	"github.com/ironflow/ironflow/customdeploy/nodeword"
 	"github.com/ironflow/ironflow/customdeploy/source"
 )
 
@@ -42,7 +44,7 @@ func (h *Host) refusedAlone(twin string) error {
 	if device, ok := blockdev.Find(h.Tree, twin); ok {
 		return h.refused(device)
 	}
-	if err := h.isPath(twin); err != nil {
+	if err := errors.Join(h.isPath(twin), h.keeps(twin)); err != nil {
 		return err
 	}
 	if at := diskuse.InUse(h.uses.machine, strings.TrimPrefix(twin, "/dev/"), h.uses.table); len(at) > 0 {
@@ -53,20 +55,56 @@ func (h *Host) refusedAlone(twin string) error {
 
 // OtherPaths says why a disk may not be written that other paths lead to as well, for
 // those that have no lsblk: it is a path of a multipath disk, or what is written to it is
-// in use by another name.
+// in use by another name, or must stay as the node says.
 func OtherPaths(dir hostfile.Dir, disk string) error {
-	uses, err := readUses(dir)
+	h, err := withoutTree(dir)
 	if err != nil {
 		return err
 	}
-	h := &Host{uses: uses}
 	if err := h.isPath(disk); err != nil {
 		return err
 	}
-	for _, name := range uses.twins(strings.TrimPrefix(disk, "/dev/")) {
-		if err := h.refusedAlone("/dev/" + name); err != nil {
+	return h.twinsOf(disk, h.refusedAlone)
+}
+
+// Spared says why the word of the node is against writing a disk, by whatever path; nil if it
+// is not. It is for who hands the disk to a program that asks nobody.
+func Spared(dir hostfile.Dir, disk string) error {
+	h, err := withoutTree(dir)
+	if err != nil {
+		return err
+	}
+	if err := nodeword.Spared(h.uses.machine, disk); err != nil {
+		return err
+	}
+	return h.twinsOf(disk, h.keeps)
+}
+
+// withoutTree is a host that lsblk was not asked about, with the word of its node.
+func withoutTree(dir hostfile.Dir) (*Host, error) {
+	uses, err := readUses(dir)
+	if err != nil {
+		return nil, err
+	}
+	h := &Host{uses: uses, kept: map[string]string{}}
+	return h, h.KeepOfNode()
+}
+
+// twinsOf asks for each other path of a disk what is against it.
+func (h *Host) twinsOf(disk string, against func(twin string) error) error {
+	for _, name := range h.uses.twins(strings.TrimPrefix(disk, "/dev/")) {
+		if err := against("/dev/" + name); err != nil {
 			return fmt.Errorf("%s is the same disk as /dev/%s (one LUN, two paths): %w", disk, name, err)
 		}
+	}
+	return nil
+}
+
+// keeps says what of one path must stay, or of what lies on it, by what sysfs says.
+func (h *Host) keeps(twin string) error {
+	m, name := h.uses.machine, strings.TrimPrefix(twin, "/dev/")
+	if against := nodeword.ByNumber(m, h.kept).Against(diskuse.Numbers(m, name, diskuse.Partitions(m, name))); against != "" {
+		return errors.New(against)
 	}
 	return nil
 }

@@ -93,6 +93,9 @@ func TestTwoPathsAreOneDisk(t *testing.T) {
 	}
 }
 
+// arrayOnSdb is a RAID that only the one path shows.
+var arrayOnSdb = map[string]string{"/sys/block/sdb/sdb1/partition": "1\n", "/sys/block/sdb/sdb1/holders/md0/x": "", "/sys/block/md0/dev": "9:0\n", "/sys/class/block/md0/dev": "9:0\n"}
+
 // TestPathsBesideTheOneThatWasAskedFor: the agent has lsblk look at the disk of its order alone.
 func TestPathsBesideTheOneThatWasAskedFor(t *testing.T) {
 	const one = `{"blockdevices": [{"kname": "sda", "path": "/dev/sda", "type": "disk", "maj:min": "8:0"}]}`
@@ -101,6 +104,7 @@ func TestPathsBesideTheOneThatWasAskedFor(t *testing.T) {
 		"/dev/sdb is one path of the multipath disk /dev/mapper/mpatha": {
 			"/sys/block/sdb/holders/dm-0/x": "", "/sys/block/dm-0/dm/uuid": "mpath-36000097\n", "/sys/block/dm-0/dm/name": "mpatha\n",
 		},
+		"/dev/sda is the same disk as /dev/sdb (one LUN, two paths): /dev/md0 must stay as it is: the node skips it": arrayOnSdb,
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -108,7 +112,9 @@ func TestPathsBesideTheOneThatWasAskedFor(t *testing.T) {
 			for path, text := range files {
 				played.Write(t, dir, path, text)
 			}
-			err := look(t, dir, one, "/dev/sda").Refusal("/dev/sda")
+			host := look(t, dir, one, "/dev/sda")
+			host.Keep("/dev/md0", "the node skips it")
+			err := host.Refusal("/dev/sda")
 			g.Expect(err).To(MatchError(ContainSubstring(name)))
 			_, isPath := errors.AsType[*writable.PathError](err)
 			g.Expect(isPath).To(Equal(files["/sys/block/dm-0/dm/uuid"] != ""))
@@ -166,4 +172,22 @@ func TestOtherPaths(t *testing.T) {
 		played.Write(t, dir, path, text)
 	}
 	g.Expect(writable.OtherPaths(dir, "/dev/sdc")).To(MatchError("/dev/sdc is one path of the multipath disk /dev/mapper/mpatha"))
+}
+
+// TestWhatTheNodeSkipsByAnotherPath: an array that must stay is destroyed by the path that
+// does not show it, too, whoever writes there.
+func TestWhatTheNodeSkipsByAnotherPath(t *testing.T) {
+	g := NewWithT(t)
+	dir := withPaths(t, san)
+	played.Write(t, dir, hostfile.BootIDPath(), "boot-1\n")
+	for path, text := range arrayOnSdb {
+		played.Write(t, dir, path, text)
+	}
+	g.Expect(writable.Spared(dir, "/dev/sda")).To(Succeed())
+	g.Expect(dir.Write(hostfile.StepFile, hostfile.StepState{BootID: "boot-1", Kept: map[string]string{"/dev/md0": "the node skips it"}})).To(Succeed())
+	const want = "/dev/sda is the same disk as /dev/sdb (one LUN, two paths): /dev/md0 must stay as it is: the node skips it"
+	g.Expect(writable.Spared(dir, "/dev/sda")).To(MatchError(want))
+	g.Expect(writable.OtherPaths(dir, "/dev/sda")).To(MatchError(want))
+	g.Expect(writable.Spared(dir, "/dev/sdb")).To(MatchError(ContainSubstring("/dev/md0 must stay as it is")))
+	g.Expect(errors.Join(writable.Spared(dir, "/dev/sdc"), writable.OtherPaths(dir, "/dev/sdc"))).To(Succeed())
 }
