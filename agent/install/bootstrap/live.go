@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	ignition "github.com/coreos/ignition/v2/config/shared/errors"
@@ -105,6 +106,9 @@ func (l *live) checkNode(n types.Node) error {
 	if !path.IsAbs(n.Path) || path.Clean(n.Path) != n.Path || n.Path == "/" {
 		return errors.New("want a clean absolute path")
 	}
+	if _, err := os.Lstat(l.dir.Path(n.Path)); errors.Is(err, syscall.ENOTDIR) {
+		return errors.New("what is above it is no folder")
+	}
 	if util.NotEmpty(n.User.Name) && !l.willHaveUser(*n.User.Name) {
 		return fmt.Errorf("user.name: there is no user %s", *n.User.Name)
 	}
@@ -150,6 +154,9 @@ func (l *live) checkLink(link types.Link) error {
 	if !util.NotEmpty(link.Target) {
 		return errors.New("target: want a path")
 	}
+	if util.IsTrue(link.Hard) && !l.willHave(*link.Target) {
+		return fmt.Errorf("target: there is no %s to link to", *link.Target)
+	}
 	info, err := os.Lstat(l.dir.Path(link.Path))
 	switch {
 	case err != nil:
@@ -160,6 +167,12 @@ func (l *live) checkLink(link types.Link) error {
 		return errors.New("something else is there; set overwrite")
 	}
 	return nil
+}
+
+// willHave tells whether there is such a file, or will be when links are made.
+func (l *live) willHave(file string) bool {
+	_, err := os.Lstat(l.dir.Path(file))
+	return err == nil || slices.ContainsFunc(l.config.Storage.Files, func(f types.File) bool { return f.Path == file })
 }
 
 // isLinked tells that the link is there already.
