@@ -90,7 +90,10 @@ func newReader(c Getter, o Options) *reader {
 	r := &reader{c: c, options: o, left: o.Requests, made: map[string]bool{}, boxes: map[string]*chassis{}}
 	r.out = rules.Reading{
 		Whole: map[rules.Domain]bool{}, Missing: map[rules.Domain]string{}, Unread: map[rules.Domain]string{}, Left: map[rules.Domain]rules.Left{},
-		Groups: map[string]rules.Seen{}, Turns: o.Past.Turns, Storages: o.Past.Storages,
+		Groups: map[string]rules.Seen{}, Turns: o.Past.Turns, Storages: maps.Clone(o.Past.Storages),
+	}
+	if r.out.Storages == nil {
+		r.out.Storages = map[string]rules.Led{}
 	}
 	return r
 }

@@ -15,22 +15,21 @@ func (r *reader) storage(ctx context.Context, link lenient.Link) error {
 		return nil
 	}
 	paths, more, err := r.members(ctx, link.Path)
-	if err != nil {
-		return err
-	}
-	if more > 0 {
+	if err == nil && more > 0 {
 		r.group(link.Path)
 		r.beyond(link.Path, rules.Storage, more)
 	}
-	r.out.Storages = map[string]rules.Led{}
-	for _, path := range paths {
+	if err == nil { // else those of the other pages are not gone
+		r.out.Storages = map[string]rules.Led{}
+	}
+	for _, path := range paths { // also before a page that cannot be read
 		r.group(path)
 		r.storages = append(r.storages, visit{rules.Storage, path, path, r.oneStorage})
 		if led, known := r.options.Past.Storages[path]; known {
 			r.leads(path, led)
 		}
 	}
-	return nil
+	return err
 }
 
 // oneStorage reads a storage. Its drives and volumes are visited next.

@@ -55,6 +55,22 @@ func TestManyStorages(t *testing.T) {
 	g.Expect(rows[rules.Storage].State).To(Equal(critical), "%v", rows[rules.Storage])
 }
 
+// TestAPageOfStoragesThatCannotBeRead hides none of the page before it.
+func TestAPageOfStoragesThatCannotBeRead(t *testing.T) {
+	g := NewWithT(t)
+	first := sys + "/Storage/RAID"
+	page := members(first)
+	page["Members@odata.count"], page["Members@odata.nextLink"] = 2, sys+"/Storage?$skip=1"
+	bmc := usual().set(map[string]any{
+		sys + "/Storage": page, sys + "/Storage?$skip=1": 500,
+		first:        object{"Name": "RAID", "Status": stat("Enabled", "Critical", ""), "Drives": []object{link(first + "/d")}},
+		first + "/d": object{"Name": "Drive 7", "Status": stat("Enabled", "Critical", "")},
+	})
+	w := newWatch(t, bmc)
+	g.Expect(states(w.all(1000))).To(HaveKeyWithValue("Drive 7", "Critical"))
+	g.Expect(w.pass(3)[rules.Storage].State).To(Equal(critical))
+}
+
 // TestDrivesOfManyStorages: only the drive itself shows that it fails; all of them have
 // their turn before one comes again, and it is confirmed by the next pass.
 func TestDrivesOfManyStorages(t *testing.T) {

@@ -32,7 +32,7 @@ func (p *probe) furtherPages(f *found[list], next lenient.Link) {
 	for most := p.budget.left() / 2; most > 0 && next.Path != "" && len(f.value.members) < mostMembers; most-- {
 		page := ask[collection](p, next, "")
 		if !page.read() {
-			return
+			break
 		}
 		members := fresh(page.value.Members, known)
 		f.value.total = max(f.value.total, int(page.value.Count))
@@ -45,7 +45,9 @@ func (p *probe) furtherPages(f *found[list], next lenient.Link) {
 	}
 	if next.Path == "" {
 		f.value.total = len(f.value.members)
+		return
 	}
+	f.value.total = max(f.value.total, len(f.value.members)+1) // a list need not count them
 }
 
 // fresh are the members whose paths are not known yet; they are from now on.

@@ -61,6 +61,11 @@ func TestPagesAreFollowed(t *testing.T) {
 	}{
 		"all":            {paged3, "3", ""},
 		"one that fails": {func(f *fixture) { paged3(f); delete(f.Resources, dellSystem+"/Storage/3") }, "at least 2", "1 of 3 storage subsystems were not read"},
+		"one that fails, of a list that counts nothing": {func(f *fixture) {
+			paged3(f)
+			delete(f.Resources, dellSystem+"/Storage/3")
+			delete(f.Resources[dellSystem+"/Storage"].(map[string]any), "Members@odata.count")
+		}, "at least 2", "1 of 3 storage subsystems were not read"},
 		"one of the known": {func(f *fixture) {
 			paged3(f)
 			f.Resources[dellSystem+"/Storage/3"] = f.Resources[dellSystem+"/Storage/2"]

@@ -300,6 +300,7 @@ func TestABadObjectEndsNoCheck(t *testing.T) {
 	for name, c := range map[string]struct{ bad, says string }{
 		"an address":      {head + "BareMetalHost\nmetadata: {name: odd}\nspec: {online: true, bmc: {address: 'pigeon://x'}}\n", `not checked: host "odd": spec.bmc.address`},
 		"a wrong type":    {head + "BareMetalHost\nmetadata: {name: odd}\nspec: {online: 3}\n", `not checked: document 1: BareMetalHost "odd"`},
+		"no YAML":         {"a: [\n", `not checked: document 1: `},
 		"lost settings":   {head + "HostFirmwareSettings\nmetadata: {name: lost}\n", `not checked: HostFirmwareSettings "lost" has no BareMetalHost`},
 		"lost components": {head + "HostFirmwareComponents\nmetadata: {name: lost}\n", `not checked: HostFirmwareComponents "lost" has no BareMetalHost`},
 		"in a list":       {"apiVersion: v1\nkind: List\nitems:\n- {apiVersion: metal3.io/v1alpha1, kind: BareMetalHost, metadata: {name: odd}, spec: {online: []}}\n", `BareMetalHost "odd"`},

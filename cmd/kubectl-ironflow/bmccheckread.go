@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,14 +65,30 @@ type decoded struct {
 // holds wishes.
 func decodeObjects(in io.Reader) (decoded, error) {
 	var d decoded
-	documents := yamlutil.NewYAMLOrJSONDecoder(in, 4096)
-	for n := 1; ; n++ {
-		var document runtime.RawExtension
-		switch err := documents.Decode(&document); {
+	parts := yamlutil.NewYAMLReader(bufio.NewReader(in))
+	for n := 1; ; {
+		part, err := parts.Read()
+		switch {
 		case errors.Is(err, io.EOF):
 			return d, nil
 		case err != nil: // where the next one begins is not known
 			return d, fmt.Errorf("document %d: %w", n, err)
+		}
+		n = d.part(n, part)
+	}
+}
+
+// part adds what stands between two separators: one document of YAML, or any number of JSON.
+// One that cannot be read ends its own part alone. It returns the number of the next one.
+func (d *decoded) part(n int, raw []byte) (next int) {
+	for documents := yamlutil.NewYAMLOrJSONDecoder(bytes.NewReader(raw), 4096); ; n++ {
+		var document runtime.RawExtension
+		switch err := documents.Decode(&document); {
+		case errors.Is(err, io.EOF):
+			return n
+		case err != nil:
+			d.problems = append(d.problems, fmt.Errorf("document %d: %w", n, err))
+			return n + 1
 		}
 		d.document(fmt.Sprintf("document %d", n), document.Raw)
 	}
