@@ -1,7 +1,9 @@
-// Package localtoken makes the tokens of an installation without a hub outside (AUTH_TYPE
-// agent-installer-local): JSON web tokens (RFC 7519), signed by ES256, with one claim of
-// meaning, auth_scheme. Whoever makes the image of the hosts signs them before the hub
-// runs; a hub without such an image signs its own. The hub checks them by [Key.Public].
+// Package localtoken makes the tokens of AUTH_TYPE local and agent-installer-local: JSON web
+// tokens (RFC 7519), signed by ES256. Those of an installation without a hub outside
+// (agent-installer-local) have one claim of meaning, auth_scheme: whoever makes the image of
+// the hosts signs them before the hub runs; a hub without such an image signs its own. Those
+// of local name what they open, and package hub/auth says how. The hub checks both by
+// [Key.Public].
 package localtoken
 
 import (
@@ -18,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strings"
 	"time"
 )
 
@@ -46,17 +49,47 @@ func New() (Key, error) {
 	return Key{key}, err
 }
 
-// Parse reads what [Key.PEM] wrote. Errors do not quote it.
+// pkcs8 is the type of the PEM block that other tools write.
+const pkcs8 = "PRIVATE KEY"
+
+// Parse reads what [Key.PEM] wrote, or a key in the form PKCS #8; blocks of other types before
+// it are passed over. Errors do not quote it.
 func Parse(text []byte) (Key, error) {
-	found, _ := pem.Decode(text)
-	if found == nil || found.Type != block {
-		return Key{}, errors.New("it has no PEM block " + block)
+	for found, rest := pem.Decode(text); found != nil; found, rest = pem.Decode(rest) {
+		if found.Type != block && found.Type != pkcs8 {
+			continue
+		}
+		key, err := parse(found)
+		if err != nil || key.Curve != elliptic.P256() {
+			return Key{}, errors.New("it is no key of the curve P-256")
+		}
+		return Key{key}, nil
 	}
-	key, err := x509.ParseECPrivateKey(found.Bytes)
-	if err != nil || key.Curve != elliptic.P256() {
-		return Key{}, errors.New("it is no key of the curve P-256")
+	return Key{}, errors.New("it has no PEM block " + block + " or " + pkcs8)
+}
+
+func parse(found *pem.Block) (*ecdsa.PrivateKey, error) {
+	if found.Type == block {
+		return x509.ParseECPrivateKey(found.Bytes)
 	}
-	return Key{key}, nil
+	key, err := x509.ParsePKCS8PrivateKey(found.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	of, is := key.(*ecdsa.PrivateKey)
+	if !is {
+		return nil, errors.New("it is of another kind")
+	}
+	return of, nil
+}
+
+// Unwrap returns a key's PEM, which settings may have in base64.
+func Unwrap(text string) []byte {
+	raw := []byte(strings.TrimSpace(text))
+	if decoded, err := base64.StdEncoding.DecodeString(string(raw)); err == nil {
+		return decoded
+	}
+	return raw
 }
 
 // PEM is the key's file.
@@ -84,6 +117,14 @@ func (k Key) TokenUntil(s Scheme, end time.Time) (string, error) {
 	said := map[string]any{"auth_scheme": string(s)}
 	if !end.IsZero() {
 		said["exp"] = end.Unix()
+	}
+	return k.Sign(said)
+}
+
+// Sign returns a token with the claims, which become JSON. The same key gives the same token.
+func (k Key) Sign(said any) (string, error) {
+	if k.key == nil {
+		return "", errors.New("sign a local token: there is no key")
 	}
 	claims, err := json.Marshal(said)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/config/topics"
-	"github.com/ironflow/ironflow/hub/auth"
 )
 
 // keyFile is the key of agents' and clusters' tokens in the data folder.
@@ -26,10 +25,10 @@ func newClusterTokenCommand() *cobra.Command {
 		Long: `Prints the token by which ironflow-cluster calls the hub, for "ironflow-cluster manifests". It gives access to what that
 program reads and reports about this one cluster, and neither to credentials nor to Ignition configs. It is a secret, and stays
 the same as long as the hub's key does.
-The key is read from the data folder; the hub may go on working.`,
+The key is read from the data folder, and with --hub-auth=local from where the hub has it; the hub may go on working.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			token, err := clusterToken(s.Store.DataDir, args[0])
+			token, err := s.clusterToken(args[0])
 			if err != nil {
 				return fmt.Errorf("cluster-token: %w", err)
 			}
@@ -37,17 +36,20 @@ The key is read from the data folder; the hub may go on working.`,
 			return err
 		},
 	}
-	s.addSettings(cmd, settings.Only(topics.All(&s.IronflowConfiguration), "data-dir"))
+	s.addSettings(cmd, settings.Only(topics.All(&s.IronflowConfiguration), append([]string{"data-dir"}, authFlags...)...))
 	return cmd
 }
 
 // clusterToken makes no key where there is none: its tokens would be nobody's.
-func clusterToken(dataDir, clusterID string) (string, error) {
-	path := filepath.Join(dataDir, keyFile)
+func (s *configuration) clusterToken(clusterID string) (string, error) {
+	path := filepath.Join(s.Store.DataDir, keyFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%s is missing: name the hub's own folder by --data-dir, and start the hub once before", path)
 	}
-	key, err := auth.LoadKey(path)
+	if err := s.checkAuth(); err != nil {
+		return "", err
+	}
+	key, err := s.tokenKey()
 	if err != nil {
 		return "", err
 	}

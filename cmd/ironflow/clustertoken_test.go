@@ -18,17 +18,27 @@ func TestClusterToken(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	want, err := key.ClusterToken(id)
 	g.Expect(err).NotTo(HaveOccurred())
-	for name, tc := range map[string]struct{ dir, id, want, wantErr string }{
-		"of the hub's key":       {hub, id, want + "\n", ""},
-		"no id":                  {hub, "edge", "", "cluster id"},
-		"another folder":         {filepath.Join(hub, "none"), id, "", "name the hub's own folder by --data-dir"},
-		"a folder without a hub": {t.TempDir(), id, "", "agent.key is missing"},
+	private := filepath.Join(hub, "private.pem")
+	pair, err := auth.ParsePair(writePrivateKey(t, private), "")
+	g.Expect(err).NotTo(HaveOccurred())
+	signed, err := key.With(pair).ClusterToken(id)
+	g.Expect(err).NotTo(HaveOccurred())
+	for name, tc := range map[string]struct {
+		dir, id, want, wantErr string
+		args                   []string
+	}{
+		"of the hub's key":       {hub, id, want + "\n", "", nil},
+		"of a key pair":          {hub, id, signed + "\n", "", []string{"--hub-auth=local", "--hub-auth-private-key-file", private}},
+		"of a pair without keys": {hub, id, "", "--hub-auth=local needs the private key", []string{"--hub-auth=local"}},
+		"no id":                  {hub, "edge", "", "cluster id", nil},
+		"another folder":         {filepath.Join(hub, "none"), id, "", "name the hub's own folder by --data-dir", nil},
+		"a folder without a hub": {t.TempDir(), id, "", "agent.key is missing", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			var out bytes.Buffer
 			cmd := newClusterTokenCommand()
-			cmd.SetArgs([]string{tc.id, "--data-dir", tc.dir})
+			cmd.SetArgs(append([]string{tc.id, "--data-dir", tc.dir}, tc.args...))
 			cmd.SetOut(&out)
 			cmd.SetErr(&out)
 			cmd.SilenceUsage, cmd.SilenceErrors = true, true

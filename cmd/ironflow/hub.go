@@ -20,7 +20,6 @@ import (
 	"github.com/ironflow/ironflow/controllers/cluster"
 	"github.com/ironflow/ironflow/controllers/infraenv"
 	"github.com/ironflow/ironflow/controllers/link"
-	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/configured"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/hub/releases"
@@ -70,11 +69,9 @@ func newHubOver(ctx context.Context, records store.Store, s configuration, cert 
 	if h.files, err = configured.Files(s.Files).Open(ctx, s.Store.DataDir, log); err != nil {
 		return nil, fmt.Errorf("the hub's files: %w", err)
 	}
-	var key auth.Key
-	if s.Hub.Auth == "token" {
-		if key, err = auth.LoadKey(filepath.Join(s.Store.DataDir, keyFile)); err != nil {
-			return nil, err
-		}
+	key, err := s.tokenKey()
+	if err != nil {
+		return nil, err
 	}
 	options := service.Options{NodeZero: s.nodeZero.Host, Store: h.store, Files: h.files, TokenKey: key, Log: log, ImageURLs: urls}
 	if err := errors.Join(configured.Validations(s.HubValidations).Apply(&options), s.work().Apply(&options)); err != nil {
@@ -96,7 +93,7 @@ func newHubOver(ctx context.Context, records store.Store, s configuration, cert 
 	}
 	h.live = &program{settings: s, cert: cert, hub: h}
 	api := rest.Options{
-		Hub: h.core, Auth: rest.Auth{None: s.Hub.Auth == "none", Key: key, Local: s.nodeZero.local}, Registerer: metrics, Log: log,
+		Hub: h.core, Auth: rest.Auth{None: s.Hub.Auth == authNone, Key: key, Local: s.nodeZero.local}, Registerer: metrics, Log: log,
 		PublicURL: s.Hub.PublishURL, LiveFiles: hubImages{h.live},
 	}
 	if err := (hubAPI{s.Hub, s.HubReleases}).apply(ctx, s.Kubernetes.Kubeconfig, &api); err != nil {

@@ -22,7 +22,7 @@ import (
 type hubImages struct{ *program }
 
 // Open implements hubpaths.Hub.
-func (h hubImages) Open() bool { return h.settings.Hub.Auth == "none" }
+func (h hubImages) Open() bool { return h.settings.Hub.Auth == authNone }
 
 // Opens implements hubpaths.Hub.
 func (h hubImages) Opens(ctx context.Context, token string) (string, error) {

@@ -104,7 +104,7 @@ func (s *configuration) completeNodeZero() error {
 		return fmt.Errorf("--bootstrap-host-mac %q is no hardware address: node-zero.service writes it to %s as %s", n.Host.MAC, places.NodeZero, places.BootstrapMAC)
 	}
 	n.Host.MAC, n.Host.InfraEnvID = mac.String(), strings.ToLower(n.Host.InfraEnvID)
-	s.Hub.PublishURL, s.Hub.Auth = strings.TrimSuffix(n.baseURL, "/"), "token"
+	s.Hub.PublishURL, s.Hub.Auth = strings.TrimSuffix(n.baseURL, "/"), authToken
 	if u.Scheme == "http" {
 		s.Hub.PlainAddress, s.Hub.Address = s.Hub.Address, ""
 	}

@@ -49,8 +49,8 @@ func (s *configuration) checkAddresses() error {
 	if err := configured.Files(s.Files).Check(); err != nil {
 		return err
 	}
-	if s.Hub.Auth != "token" && s.Hub.Auth != "none" {
-		return fmt.Errorf("--hub-auth %q is neither token nor none", s.Hub.Auth)
+	if err := s.checkAuth(); err != nil {
+		return err
 	}
 	return configured.Validations(s.HubValidations).Apply(&service.Options{})
 }

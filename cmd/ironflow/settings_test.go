@@ -83,7 +83,7 @@ func TestEverySettingIsAField(t *testing.T) {
 			without = append(without, row.Flag)
 		}
 	}
-	g.Expect(without).To(ConsistOf("ironic-agent-pull-secret"))
+	g.Expect(without).To(ConsistOf("ironic-agent-pull-secret", "hub-auth-private-key"))
 	var fields []string
 	members := reflect.TypeOf(s.IronflowConfiguration)
 	for i := range members.NumField() {
@@ -197,7 +197,8 @@ func TestWhatCannotWorkIsRefusedAtOnce(t *testing.T) {
 		"files somewhere else":             {append(good, "--files=https://bucket.example"), "neither s3://BUCKET/PREFIX nor a folder"},
 		"files without credentials":        {append(good, "--files=s3://bucket", "--files-credentials-file=/none"), "--files: credentials"},
 		"nmstatectl as a switch":           {append(good, "--live-nmstatectl=true"), "neither auto, always nor never"},
-		"an unknown auth":                  {append(good, "--hub-auth=magic"), "neither token nor none"},
+		"an unknown auth":                  {append(good, "--hub-auth=magic"), "none of token, local and none"},
+		"keys that are missing":            {append(good, "--hub-auth=local"), "--hub-auth=local needs the private key"},
 		"all that is needed":               {good, ""},
 		"a validation that does not exist": {append(good, "--hub-disabled-host-validations=connected,no-such"), `no host validation "no-such"`},
 		"requirements that are no JSON":    {append(good, "--hub-host-requirements=x"), "--hub-host-requirements"},

@@ -53,6 +53,8 @@ type Claims struct {
 // Key signs tokens. The zero value signs and accepts nothing.
 type Key struct {
 	secret []byte
+	// pair signs and checks tokens of agents and clusters in the place of secret; nil for none.
+	pair *Pair
 }
 
 // NewKey makes a key of at least 32 secret bytes.
@@ -61,6 +63,13 @@ func NewKey(secret []byte) (Key, error) {
 		return Key{}, fmt.Errorf("token key: has %d bytes, want at least %d", len(secret), minKey)
 	}
 	return Key{secret: append([]byte(nil), secret...)}, nil
+}
+
+// With returns the key that leaves tokens of agents and clusters to the pair. Tokens in
+// addresses, of images and signed URLs, stay its own: they are short, and open less.
+func (k Key) With(pair Pair) Key {
+	k.pair = &pair
+	return k
 }
 
 // LoadKey reads the key file as [LoadSecret] does.
@@ -83,6 +92,9 @@ func (k Key) Token(c Claims) (string, error) {
 	if len(k.secret) == 0 {
 		return "", errors.New("token key: none is set")
 	}
+	if k.pair != nil {
+		return k.pair.private.Sign(c)
+	}
 	payload, err := json.Marshal(c)
 	if err != nil {
 		return "", err
@@ -100,6 +112,9 @@ func (k Key) Token(c Claims) (string, error) {
 func (k Key) Check(token string) (Claims, error) {
 	if token == "" {
 		return Claims{}, ErrMissing
+	}
+	if k.pair != nil {
+		return k.pair.agent(token)
 	}
 	body, found := strings.CutPrefix(token, prefix)
 	if !found {

@@ -52,11 +52,15 @@ func (b bearer) lets(t *testing.T, op protocol.Operation, on *fixture) bool {
 	if op.ID == "v2RegisterHost" {
 		body["host_id"] = on.host.HostID
 	}
-	code, raw := b.call.Do(t, op.Method, strings.TrimPrefix(on.path(op.Path), "/v2"), body, nil)
+	call := b.call
+	if op.ID == "v2ListEvents" {
+		call = call.WithQuery("infra_env_id", on.env).WithQuery("cluster_id", on.cluster)
+	}
+	code, raw := call.Do(t, op.Method, strings.TrimPrefix(on.path(op.Path), "/v2"), body, nil)
 	if code == http.StatusUnauthorized || code == http.StatusForbidden {
 		return false
 	}
-	hidden := slices.ContainsFunc([]string{"there is no infra-env", "there is no cluster", "is not registered in infra-env"}, func(text string) bool {
+	hidden := slices.ContainsFunc([]string{"there is no infra-env", "there is no cluster", "is not registered in infra-env", "this token opens the events of"}, func(text string) bool {
 		return strings.Contains(raw, text)
 	})
 	return code != http.StatusNotFound || !hidden
@@ -113,10 +117,29 @@ func phases(operations []protocol.Operation) [][]protocol.Operation {
 }
 
 // TestWhoMayDoWhat asks for every operation of the protocol, with each kind of token, for
-// what is its own and for what is another's. The table of the manual is what came out.
+// what is its own and for what is another's. The table of the manual is what came out: the
+// same for the hub's own tokens, and for those of a key pair.
 func TestWhoMayDoWhat(t *testing.T) {
+	for name, change := range map[string]func(*testhub.Options){
+		"the hub's own tokens": func(*testhub.Options) {},
+		"tokens of a key pair": func(o *testhub.Options) { o.Pair = newSigner(t).pair(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			f := newFixture(t, change) // its agent has taken no token of its own
+			bearers, nobody := f.bearers(t)
+			operations, err := protocol.Operations()
+			g.Expect(err).NotTo(HaveOccurred())
+			rows := ask(t, operations, nobody, bearers)
+			pages.Generated{Root: "../..", Page: "hub.md", Package: "./hub/rest", Update: *update}.Hold(t, "access", accessTable(operations, bearers, rows))
+		})
+	}
+}
+
+// bearers are those who have tokens of the hub, and those who have none that is good.
+func (f *fixture) bearers(t *testing.T) (bearers, nobody []bearer) {
+	t.Helper()
 	g := NewWithT(t)
-	f := newFixture(t) // its agent has taken no token of its own
 	otherEnv, otherToken := f.InfraEnv(t, "another")
 	elsewhere := f.another(t, otherEnv, otherToken, 8)
 	neighbour := f.another(t, f.env, f.token, 9)
@@ -126,13 +149,13 @@ func TestWhoMayDoWhat(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	inside, err := clusterCaller(f.Hub, f.cluster)
 	g.Expect(err).NotTo(HaveOccurred())
-	nobody := []bearer{
+	nobody = []bearer{
 		{"nobody", f.Agent(""), f, elsewhere},
 		{"a forged agent's token", f.Agent(f.token + "x"), f, elsewhere},
 		{"a forged user's token", f.User().With("Authorization", "Bearer "+f.UserToken+"x"), f, elsewhere},
 		{"an agent's token as a user's", f.User().With("Authorization", "Bearer "+f.token), f, elsewhere},
 	}
-	bearers := []bearer{
+	bearers = []bearer{
 		{"agent, token of an infra-env", f.Agent(f.token), f, elsewhere},
 		{"agent, token of a host", neighbour.agent, neighbour, f},
 		{"agent, token of a machine that has not registered", f.Agent(text), f, elsewhere},
@@ -143,10 +166,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 		{"user: read-only-admin", f.person("bert"), f.madeBy(t, f.User(), "five"), f.madeBy(t, f.person("dora"), "six")},
 		{"user: user", f.person("cleo"), f.madeBy(t, f.person("cleo"), "seven"), f.madeBy(t, f.person("dora"), "eight")},
 	}
-	operations, err := protocol.Operations()
-	g.Expect(err).NotTo(HaveOccurred())
-	rows := ask(t, operations, nobody, bearers)
-	pages.Generated{Root: "../..", Page: "hub.md", Package: "./hub/rest", Update: *update}.Hold(t, "access", accessTable(operations, bearers, rows))
+	return bearers, nobody
 }
 
 // ask tries each operation by each bearer, and returns what it is for them, by operation.

@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -32,6 +33,39 @@ func TestWhatUsersDoIsLogged(t *testing.T) {
 	g.Expect(lines[1]).To(And(ContainSubstring("operation=v2DeregisterCluster"), ContainSubstring("code=404"), ContainSubstring("/clusters/")))
 	g.Expect(lines[2]).To(And(ContainSubstring("operation=RegenerateInfraEnvSigningKey"), ContainSubstring(env.ID)))
 	g.Expect(log.String()).NotTo(Or(ContainSubstring("hunter1"), ContainSubstring("dTpzZWNyZXQ="), ContainSubstring(hub.UserToken)))
+}
+
+// TestWhatUsersReadIsLogged where it has secrets, and where they were refused it.
+func TestWhatUsersReadIsLogged(t *testing.T) {
+	var log bytes.Buffer
+	f := newFixture(t, func(o *testhub.Options) {
+		o.API = func(o *rest.Options) { o.Auth.Users, o.Log = people(t), slog.New(slog.NewTextHandler(&log, nil)) }
+	})
+	for name, tc := range map[string]struct {
+		by   string
+		path string
+		code int
+		want string
+	}{
+		"all logs, with manifests":           {"anna", "/clusters/" + f.cluster + "/logs?logs_type=all", 200, "user=anna operation=V2DownloadClusterLogs"},
+		"what a minimal image starts with":   {"anna", "/infra-envs/" + f.env + "/downloads/minimal-initrd", 400, "user=anna operation=DownloadMinimalInitrd"},
+		"a list of manifests":                {"anna", "/clusters/" + f.cluster + "/manifests", 200, ""},
+		"a list of manifests, refused":       {"bert", "/clusters/" + f.cluster + "/manifests", 403, "user=bert operation=V2ListClusterManifests"},
+		"what one who only reads may not do": {"bert", "/clusters/" + f.cluster + "/downloads/credentials?file_name=kubeconfig", 403, "user=bert operation=V2DownloadClusterCredentials"},
+		"a cluster":                          {"bert", "/clusters/" + f.cluster, 200, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			log.Reset()
+			code, raw := f.person(tc.by).Do(t, "GET", tc.path, nil, nil)
+			g.Expect(code).To(Equal(tc.code), raw)
+			if tc.want == "" {
+				g.Expect(log.String()).NotTo(ContainSubstring("a user's request"))
+				return
+			}
+			g.Expect(log.String()).To(And(ContainSubstring(tc.want), ContainSubstring(fmt.Sprintf("code=%d", tc.code))))
+		})
+	}
 }
 
 // TestAnOpenHubSaysSo in each answer, and in its log whenever it starts.

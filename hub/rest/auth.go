@@ -80,13 +80,16 @@ func (a Auth) check(r *http.Request, op protocol.Operation, tokens checker) (cal
 	if a.isSigned(r, op) {
 		return caller{}, nil, nil
 	}
+	if who, opens := a.byURL(r, op); opens {
+		return who, nil, nil
+	}
 	if token := imageToken(r, op); token != "" {
 		env, err := tokens.CheckImageToken(r.Context(), token)
 		who, refused, err := toCaller(auth.Claims{InfraEnvID: env}, err)
 		who.agent = auth.Claims{} // it opens images and their files, whoever brings it
 		return who, refused, err
 	}
-	if op.Accepts(protocol.AgentAuth) && auth.OfCluster(r.Header.Get(wire.HeaderAgentToken)) {
+	if op.Accepts(protocol.AgentAuth) && a.Key.OfCluster(r.Header.Get(wire.HeaderAgentToken)) {
 		who, refused := a.checkProgram(r, op)
 		return who, refused, nil
 	}
@@ -115,6 +118,8 @@ func toCaller(claims auth.Claims, err error) (caller, *wire.InfraError, error) {
 		return caller{infraEnvID: claims.InfraEnvID, agent: claims}, nil, nil
 	case errors.Is(err, auth.ErrMissing):
 		return caller{}, unauthorized("an agent's token is needed in the header " + wire.HeaderAgentToken), nil
+	case errors.Is(err, auth.ErrEnded):
+		return caller{}, unauthorized("the time of the agent's token is over; boot the host from a current image"), nil
 	case errors.Is(err, auth.ErrInvalid):
 		return caller{}, unauthorized("the agent's token is not valid for this hub; boot the host from a current image"), nil
 	}

@@ -46,6 +46,9 @@ func eventFilter(r *request) (store.EventFilter, error) {
 	if own := r.caller.infraEnvID; own != "" && f.InfraEnvID != own {
 		return f, notFound("this token opens the events of infra-env %s only: ask with infra_env_id=%s", own, own)
 	}
+	if own := r.caller.clusterID; own != "" && f.ClusterID != own {
+		return f, notFound("this token opens the events of cluster %s only: ask with cluster_id=%s", own, own)
+	}
 	if err := r.ownEvents(f.ClusterID, f.InfraEnvID); err != nil {
 		return f, err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -214,11 +213,7 @@ func twoRacks(t *testing.T, hub *testhub.Hub) (*played, []*testhub.Caller) {
 
 // clusterCaller is the program inside the cluster.
 func clusterCaller(hub *testhub.Hub, cluster string) (*testhub.Caller, error) {
-	key, err := auth.LoadKey(hub.Dir + "/token.key")
-	if err != nil {
-		return nil, err
-	}
-	token, err := key.ClusterToken(cluster)
+	token, err := hub.Key.ClusterToken(cluster)
 	return hub.Agent(token), err
 }
 

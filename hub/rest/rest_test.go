@@ -36,18 +36,22 @@ type fixture struct {
 	agent *testhub.Caller
 }
 
-func newFixture(t *testing.T) *fixture {
+func newFixture(t *testing.T, more ...func(*testhub.Options)) *fixture {
 	t.Helper()
 	return installing(t, func(f *fixture) *testhub.Caller {
 		f.Agent(f.token).Register(t, f.host)
 		return f.Agent(f.token)
-	})
+	}, more...)
 }
 
 // installing is a hub with a host that is being installed, and whose agent registers so.
-func installing(t *testing.T, register func(*fixture) *testhub.Caller) *fixture {
+func installing(t *testing.T, register func(*fixture) *testhub.Caller, more ...func(*testhub.Options)) *fixture {
 	t.Helper()
-	f := &fixture{Hub: testhub.Start(t, testhub.Options{IgnitionDir: testhub.RoleFiles(t), API: func(o *rest.Options) { o.Auth.Users = people(t) }})}
+	options := testhub.Options{IgnitionDir: testhub.RoleFiles(t), API: func(o *rest.Options) { o.Auth.Users = people(t) }}
+	for _, change := range more {
+		change(&options)
+	}
+	f := &fixture{Hub: testhub.Start(t, options)}
 	f.env, f.token = f.InfraEnv(t, "pool")
 	f.host = store.HostKey{InfraEnvID: f.env, HostID: uuid.NewString()}
 	f.agent = register(f)

@@ -33,6 +33,15 @@ func (a Auth) isSigned(r *http.Request, op protocol.Operation) bool {
 	return signable(op) && a.Key.CheckURL(r.URL.Path, r.URL.Query(), time.Now()) == nil
 }
 
+// byURL is the caller with a token in the URL that opens a cluster: its files, logs and events.
+func (a Auth) byURL(r *http.Request, op protocol.Operation) (who caller, opens bool) {
+	if !op.Accepts(protocol.URLAuth) || ofInfraEnv(op) {
+		return caller{}, false
+	}
+	id, err := a.Key.CheckClusterURL(r.URL.Query().Get(auth.URLKey))
+	return caller{clusterID: id}, err == nil
+}
+
 // imageToken is the token of an infra-env's images that a request brings; empty for
 // none, and for operations that such a token does not open. Beside those of the
 // infra-env itself these are its events, which people read where they got the image.

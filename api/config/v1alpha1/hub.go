@@ -7,10 +7,16 @@ type Hub struct {
 	Address      string `json:"address,omitempty"`
 	PlainAddress string `json:"plainAddress,omitempty"`
 	PublishURL   string `json:"publishURL,omitempty"`
-	// Auth is token or none.
-	Auth          string `json:"auth,omitempty"`
-	UserTokenFile string `json:"userTokenFile,omitempty"`
-	UsersFile     string `json:"usersFile,omitempty"`
+	// Auth is token, local or none.
+	Auth string `json:"auth,omitempty"`
+	// AuthPrivateKey signs tokens with local, and AuthPublicKey has more keys that check them;
+	// both are the content of files, which name them otherwise. No file has the first.
+	AuthPrivateKey     string `json:"-"`
+	AuthPrivateKeyFile string `json:"authPrivateKeyFile,omitempty"`
+	AuthPublicKey      string `json:"authPublicKey,omitempty"`
+	AuthPublicKeyFile  string `json:"authPublicKeyFile,omitempty"`
+	UserTokenFile      string `json:"userTokenFile,omitempty"`
+	UsersFile          string `json:"usersFile,omitempty"`
 	// UserReviews asks the Kubernetes API who other users are.
 	UserReviews bool `json:"userReviews,omitempty"`
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +21,8 @@ import (
 type Caller struct {
 	hub    *Hub
 	header http.Header
+	// query is added to that of each call.
+	query url.Values
 }
 
 // Agent returns a caller with an agent's token.
@@ -35,8 +39,19 @@ func (h *Hub) User() *Caller {
 func (c *Caller) With(name, value string) *Caller {
 	header := c.header.Clone()
 	header.Set(name, value)
-	return &Caller{hub: c.hub, header: header}
+	return &Caller{hub: c.hub, header: header, query: c.query}
 }
+
+// WithQuery returns the caller with one more parameter in the query of each call.
+func (c *Caller) WithQuery(name, value string) *Caller {
+	query := url.Values{}
+	maps.Copy(query, c.query)
+	query.Set(name, value)
+	return &Caller{hub: c.hub, header: c.header, query: query}
+}
+
+// Token is the agent's token that the caller has.
+func (c *Caller) Token() string { return c.header.Get(wire.HeaderAgentToken) }
 
 // Do calls an operation below /v2 and decodes a good answer into out. It
 // returns the status code and the raw body.
@@ -58,6 +73,11 @@ func (c *Caller) Send(t testing.TB, method, path, contentType string, body io.Re
 	must(t, err)
 	r.Header = c.header.Clone()
 	r.Header.Set("Content-Type", contentType)
+	if c.query != nil {
+		query := r.URL.Query()
+		maps.Copy(query, c.query)
+		r.URL.RawQuery = query.Encode()
+	}
 	answer, err := c.hub.Client().Do(r)
 	must(t, err)
 	defer answer.Body.Close()

@@ -38,6 +38,8 @@ import (
 type Options struct {
 	// NoAuth lets everybody do everything.
 	NoAuth bool
+	// Pair makes and checks the tokens of agents and clusters; nil for the hub's own key.
+	Pair *auth.Pair
 	// IgnitionDir is a folder of Ignition files; empty gives minimal ones to clusters without a release.
 	IgnitionDir string
 	// Sources are those of Ignition beside files and pointers.
@@ -77,6 +79,8 @@ type Hub struct {
 	CAFile string
 	// UserToken opens the operations of users.
 	UserToken string
+	// Key makes the hub's tokens.
+	Key auth.Key
 	// Dir holds the hub's state.
 	Dir string
 
@@ -109,9 +113,13 @@ func Start(t testing.TB, o Options) *Hub {
 	}
 	key, err := auth.LoadKey(filepath.Join(dir, "token.key"))
 	must(t, err)
-	if o.NoAuth {
+	switch {
+	case o.NoAuth:
 		key = auth.Key{}
+	case o.Pair != nil:
+		key = key.With(*o.Pair)
 	}
+	h.Key = key
 	keys, err := seal.Load(filepath.Join(dir, "cluster.key"))
 	must(t, err)
 	o.Inside.Key = key
