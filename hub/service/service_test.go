@@ -360,6 +360,49 @@ func TestTokens(t *testing.T) {
 	w.Expect(service.Code(err)).To(Equal(404))
 }
 
+// TestRevocationsOutliveTheStore: a hub that has lost its records, and has its key and the
+// InfraEnv, takes the tokens that were good before, and none that was revoked.
+func TestRevocationsOutliveTheStore(t *testing.T) {
+	secret, err := auth.NewKey(make([]byte, 32))
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	spec := func(revoke string) service.InfraEnvSpec {
+		return service.InfraEnvSpec{ID: envID, Name: "env", SingleHost: true, AutoApprove: true, Revoke: revoke}
+	}
+	for name, revocations := range map[string][]string{
+		"by the command":              {"2026-01-02T03:04:05.000000006Z", "2026-01-02T03:04:05.1Z", "2026-03-01T00:00:00Z"},
+		"by a word":                   {"stolen"},
+		"by the command after a word": {"stolen", "2026-01-02T03:04:05Z"},
+		"by words":                    {"stolen", "again", "lost"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := start(t, service.Options{TokenKey: secret}, nil)
+			var revoked []string
+			good, err := w.AgentToken(w.ctx, envID)
+			w.Expect(err).NotTo(HaveOccurred())
+			for _, text := range revocations {
+				revoked = append(revoked, good)
+				_, err := w.EnsureInfraEnv(w.ctx, spec(text))
+				w.Expect(err).NotTo(HaveOccurred())
+				good, err = w.AgentToken(w.ctx, envID)
+				w.Expect(err).NotTo(HaveOccurred())
+				w.Expect(revoked).NotTo(ContainElement(good), "a revoked token is good again by %q", text)
+			}
+			last := spec(revocations[len(revocations)-1])
+			lost := start(t, service.Options{TokenKey: secret}, &last)
+			for n, token := range revoked {
+				_, err := lost.CheckAgentToken(lost.ctx, token)
+				lost.Expect(err).To(MatchError(auth.ErrInvalid), "token %d is good again", n)
+			}
+			if name != "by words" { // these have no order: what was good may have to be made anew
+				lost.Expect(lost.CheckAgentToken(lost.ctx, good)).To(HaveField("InfraEnvID", envID))
+			}
+			address, err := lost.ImageToken(lost.ctx, envID)
+			lost.Expect(err).NotTo(HaveOccurred())
+			lost.Expect(len(address)).To(BeNumerically("<", 64), "it is in addresses that BMCs take")
+		})
+	}
+}
+
 func TestEnsureInfraEnvAgainChangesNothing(t *testing.T) {
 	w := start(t, service.Options{}, nil)
 	before, err := w.InfraEnv(w.ctx, envID)
