@@ -65,7 +65,7 @@ func Parse(text []byte) (Key, error) {
 		}
 		return Key{key}, nil
 	}
-	return Key{}, errors.New("it has no PEM block " + block + " or " + pkcs8)
+	return Key{}, errors.New("it has no PEM block " + block)
 }
 
 func parse(found *pem.Block) (*ecdsa.PrivateKey, error) {

@@ -265,7 +265,7 @@ func TestFormsOfAPair(t *testing.T) {
 		"in base64":                  {base(sec1) + "\n", base(public), ""},
 		"no public key":              {sec1, "", ""},
 		"several public keys":        {sec1, handedIn(t, &other.PublicKey) + public, ""},
-		"no private key":             {"", public, "the private key: it has no PEM block EC PRIVATE KEY or PRIVATE KEY"},
+		"no private key":             {"", public, "the private key: it has no PEM block EC PRIVATE KEY"},
 		"a public key in its place":  {public, public, "the private key: it has no PEM block"},
 		"no PEM":                     {"hunter2hunter2", "", "the private key: it has no PEM block"},
 		"a key that is cut":          {sec1[:100] + "\n-----END EC PRIVATE KEY-----\n", "", "the private key: it"},

@@ -403,6 +403,23 @@ func TestRevocationsOutliveTheStore(t *testing.T) {
 	}
 }
 
+// TestARevocationIsNotTakenBack by a text that was there before, or by an earlier time.
+func TestARevocationIsNotTakenBack(t *testing.T) {
+	secret, err := auth.NewKey(make([]byte, 32))
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	const early, late = "2026-01-02T03:04:05Z", "2026-03-01T00:00:00Z"
+	w := start(t, service.Options{TokenKey: secret}, nil)
+	seen := map[string]string{}
+	for _, text := range []string{"stolen", "again", "stolen", late, early, late, "stolen"} {
+		_, err := w.EnsureInfraEnv(w.ctx, service.InfraEnvSpec{ID: envID, Name: "env", SingleHost: true, AutoApprove: true, Revoke: text})
+		w.Expect(err).NotTo(HaveOccurred())
+		token, err := w.AgentToken(w.ctx, envID)
+		w.Expect(err).NotTo(HaveOccurred())
+		w.Expect(seen).NotTo(HaveKey(token), "by %q", text)
+		seen[token] = text
+	}
+}
+
 func TestEnsureInfraEnvAgainChangesNothing(t *testing.T) {
 	w := start(t, service.Options{}, nil)
 	before, err := w.InfraEnv(w.ctx, envID)
