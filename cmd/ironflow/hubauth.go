@@ -77,7 +77,7 @@ func textOr(text, path string) (string, error) {
 	if text != "" || path == "" {
 		return text, nil
 	}
-	raw, err := os.ReadFile(path) //nolint:gosec // the operator names it
+	raw, err := os.ReadFile(path)
 	if err == nil && len(raw) == 0 {
 		err = fmt.Errorf("%s is empty", path)
 	}

@@ -75,8 +75,10 @@ func TestAPairsTokensAreOfTheProtocol(t *testing.T) {
 		make func() (string, error)
 		want string
 	}{
-		"of an infra-env": {func() (string, error) { return k.Token(auth.Claims{InfraEnvID: envOne, Generation: 3}) },
-			`{"infra_env_id":"` + envOne + `","generation":3}`},
+		"of an infra-env": {
+			func() (string, error) { return k.Token(auth.Claims{InfraEnvID: envOne, Generation: 3}) },
+			`{"infra_env_id":"` + envOne + `","generation":3}`,
+		},
 		"of a host": {func() (string, error) {
 			return k.Token(auth.Claims{InfraEnvID: envOne, Generation: 3, HostID: hostOne, Serial: 7})
 		}, `{"infra_env_id":"` + envOne + `","generation":3,"host_id":"` + hostOne + `","serial":7}`},
