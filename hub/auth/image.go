@@ -18,8 +18,8 @@ const imagePrefix = "ifi1."
 const imageMAC = 16
 
 // ImageToken returns a token that opens the live images of an infra-env, and
-// nothing of the hub's API. It has 46 characters as a rule, and is as stable as
-// the agents' token.
+// nothing of the hub's API. It has 49 characters, 59 after a revocation, and is as
+// stable as the agents' token.
 func (k Key) ImageToken(c Claims) (string, error) {
 	if k.IsZero() {
 		return "", fmt.Errorf("token key: none is set")
