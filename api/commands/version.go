@@ -14,7 +14,7 @@ func Version(program string) *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "version",
-		Short: "Tell which release of " + program + " this is, and what it was built of",
+		Short: "Tell which release of " + program + " this is, and what it was built from",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := version.Of()

@@ -71,7 +71,7 @@ func badVersion(in *Input) []v1alpha1.Mismatch {
 	for _, bad := range quirks.BadVersions(in.Report.Quirks) {
 		if bad.Capability == "" {
 			mismatches = append(mismatches, mismatch(kindHost, fieldAddress, ReasonBadVersion,
-				fmt.Sprintf("The BMC has %s, which has a fault that %s mends. %s", known(in.Report.BMCVersion), bad.Mends, bad.Advice)))
+				fmt.Sprintf("The BMC has %s, which has a fault that %s fixes. %s", known(in.Report.BMCVersion), bad.Mends, bad.Advice)))
 		}
 	}
 	return mismatches

@@ -47,7 +47,7 @@ var bootCases = map[string]test{
 	"an iDRAC of which the version is not known": {machine: func(m *machine) { m.is("Dell", "R740", "iDRAC9", "") }},
 	"a version that is bad for everything": {
 		machine: func(m *machine) { m.site(quirks.KnownBadVersion, "1.2.4") },
-		want:    []string{address + "BadVersion"}, says: []string{"has 1.2.3, which has a fault that 1.2.4 mends. We know it."},
+		want:    []string{address + "BadVersion"}, says: []string{"has 1.2.3, which has a fault that 1.2.4 fixes. We know it."},
 	},
 	"a version that is bad for what nobody asks": {machine: func(m *machine) { m.site(quirks.KnownBadVersion, "1.2.4 for HTTPBoot") }},
 

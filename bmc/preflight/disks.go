@@ -116,7 +116,7 @@ func volumeDisks(in *Input) []v1alpha1.Mismatch {
 			}
 			if problem := unusable(n.drive); problem != "" {
 				mismatches = append(mismatches, mismatch(kindHost, field, ReasonRAIDDiskUnusable,
-					fmt.Sprintf("The disk %s is %s: mend that, or name another one.", quoted(n.id), problem)))
+					fmt.Sprintf("The disk %s is %s: fix that, or name another one.", quoted(n.id), problem)))
 			}
 			if d := n.drive; d.MediaType != "" && d.Protocol != "" {
 				kinds[d.Protocol+" "+d.MediaType] = n.id

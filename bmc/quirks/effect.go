@@ -66,7 +66,7 @@ var Effects = []EffectRow{
 	{RecommendedScheme, "another scheme in spec.bmc.address does better", "the scheme", You, checkWord},
 	{RequiredScheme, "virtual media work with this scheme only; preflight refuses the others", "the scheme", Ironflow, checkWord},
 	{SessionOrBasic, "log in in this way only", "`session` or `basic`", Ironflow, oneOf("session", "basic")},
-	{KnownBadVersion, "the version has a fault; preflight refuses what needs it", "the version that mends it, and for what: `6.10.30.00 for VirtualMediaCD`; without `for`, for everything", Ironflow, checkBadVersion},
+	{KnownBadVersion, "the version has a fault; preflight refuses what needs it", "the version that fixes it, and for what: `6.10.30.00 for VirtualMediaCD`; without `for`, for everything", Ironflow, checkBadVersion},
 	{NoETag, "send no If-Match where the BMC refuses it", "`actions`, `all` or `weak`", Ironflow, oneOf("actions", "all", "weak")},
 	{ETagRequired, "send If-Match with every change", "", Ironflow, nil},
 	{NoExpand, "never ask for expanded members", "", Ironflow, nil},
@@ -184,7 +184,7 @@ func checkBadVersion(value string) error {
 			return oneOf(Capabilities...)(found[2])
 		}
 	}
-	return fmt.Errorf("%q is no version: write the one that mends the fault, as 6.10.30.00 or 6.10.30.00 for VirtualMediaCD", value)
+	return fmt.Errorf("%q is no version: write the one that fixes the fault, as 6.10.30.00 or 6.10.30.00 for VirtualMediaCD", value)
 }
 
 func oneOf(words ...string) func(string) error {

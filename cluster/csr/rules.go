@@ -53,19 +53,19 @@ type rule struct {
 
 // rules are asked in this order; the first that is broken decides.
 var rules = []rule{
-	{NoNode, "", "the subject is `system:node:NAME` in the organisation `system:nodes` alone", isNode},
+	{NoNode, "", "the subject is `system:node:NAME`, and its only organisation `system:nodes`", isNode},
 	{WrongUsages, Client, "the usages are digital signature, client auth and at most key encipherment", usages("client auth")},
 	{WrongUsages, Serving, "the usages are digital signature, server auth and at most key encipherment", usages("server auth")},
 	{NamesInIt, Client, "a client's request has no names and addresses", noNames},
 	{UnknownHost, "", "the hub has a host of that name in this cluster", knownHost},
-	{TwoHosts, "", "it has only one", oneHost},
+	{TwoHosts, "", "the hub has only one such host", oneHost},
 	{WrongAsker, Client, "it comes from the node itself, or from a bootstrap token or the machine config server's account", clientAsker},
 	{WrongAsker, Serving, "it comes from the node itself", servingAsker},
-	{NotInstalled, "", "the hub has the host behind its restart (waits until it has)", installed},
-	{NodeRuns, Client, "a bootstrap token asks for no node that is Ready (waits until it is not), nor for one whose host is installed or added", notRunning},
+	{NotInstalled, "", "according to the hub, the host has rebooted into its installed system (waits until it has)", installed},
+	{NodeRuns, Client, "with a bootstrap token, the request is not for a node that is Ready (waits until it is not), nor for one whose host is installed or was added", notRunning},
 	{NoSuchNode, Serving, "the node exists (waits until it does)", nodeExists},
-	{WrongNames, Serving, "its names are the node's name alone", servingNames},
-	{WrongAddress, Serving, "it has addresses, and the hub's host has each of them", servingAddresses},
+	{WrongNames, Serving, "the only name in it is that of the node", servingNames},
+	{WrongAddress, Serving, "it has addresses, and according to the hub, the host has each of them", servingAddresses},
 }
 
 // Rule is a row of the documented table.
@@ -73,7 +73,7 @@ type Rule struct{ Reason, Signer, Says string }
 
 // Rules are all rules in the order in which they are asked.
 func Rules() []Rule {
-	out := []Rule{{string(Unreadable), "", "it is one PKCS#10 request, signed with its own key (RSA from 2048 bits, ECDSA from 256, Ed25519), with no extension but names and addresses"}}
+	out := []Rule{{string(Unreadable), "", "it is one PKCS#10 request, signed with its own key (RSA from 2048 bits, ECDSA from 256, Ed25519), with no extensions except names and addresses"}}
 	for _, r := range rules {
 		out = append(out, Rule{string(r.reason), r.signer, r.says})
 	}

@@ -26,7 +26,7 @@ addresses, certificates, the data folder and the clock. Nothing is written.
 It takes the flags and environment variables of "ironflow run", or with --controllers those of "ironflow controllers". In
 a pod of Ironflow it therefore needs no flags: kubectl -n ironflow-system exec deployment/ironflow -- /ironflow check
 
-Exit codes: 0 all in order; 1 a flag or setting was wrong; 2 warnings; 3 errors, which have to be mended.`
+Exit codes: 0 all in order; 1 a flag or setting was wrong; 2 warnings; 3 errors, which have to be fixed.`
 
 // checkOptions are what the command can be told besides the settings.
 type checkOptions struct {
@@ -42,7 +42,7 @@ func newCheckCommand() *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Check what Ironflow needs (rights, Ironic, images, addresses, ...) and say what to mend; changes nothing",
+		Short: "Check what Ironflow needs (rights, Ironic, images, addresses, ...) and say what is wrong and what to do; changes nothing",
 		Long:  checkLong,
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return runCheck(cmd.Context(), s, o, cmd.OutOrStdout()) },

@@ -21,7 +21,7 @@ func newClusterTokenCommand() *cobra.Command {
 	var s configuration
 	cmd := &cobra.Command{
 		Use:   "cluster-token CLUSTER_ID",
-		Short: "Print the token by which ironflow-cluster reports of one cluster",
+		Short: "Print the token by which ironflow-cluster reports about one cluster",
 		Long: `Prints the token by which ironflow-cluster calls the hub, for "ironflow-cluster manifests". It gives access to what that
 program reads and reports about this one cluster, and neither to credentials nor to Ignition configs. It is a secret, and stays
 the same as long as the hub's key does.

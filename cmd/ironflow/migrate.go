@@ -97,7 +97,7 @@ func newMigrateCommand() *cobra.Command {
 		Long: `Reads the hosts of baremetal-operator (BMO), their Secrets and their nodes in Ironic, and says what
 Ironflow would do with them. Nothing is written, neither to Kubernetes nor to Ironic.
 
-Exit codes: 0 ready to be taken over; 1 the check itself failed; 2 warnings; 3 something has to be mended first.`,
+Exit codes: 0 ready to be taken over; 1 the check itself failed; 2 warnings; 3 something has to be fixed first.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := errors.Join(hosts.Check(), configured.CheckNmstatectl(p.settings.LiveSystem.Nmstatectl)); err != nil {
@@ -211,6 +211,6 @@ lacks, nothing is written: objects may use it. Those of other projects are made 
 		},
 	}
 	cmd.Flags().StringVar(&s.Kubernetes.Kubeconfig, "kubeconfig", environment()["KUBECONFIG"], "kubeconfig file; empty for the cluster that this runs in")
-	cmd.Flags().BoolVar(&apply, "apply", false, "make those that are missing and update those that are older")
+	cmd.Flags().BoolVar(&apply, "apply", false, "create definitions that are missing, and update those that are older")
 	return cmd
 }

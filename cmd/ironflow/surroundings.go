@@ -168,7 +168,7 @@ func (p *program) tell(found, before selfcheck.Report) selfcheck.Report {
 		case selfcheck.Warning:
 			log.Info("warning", "found", f.Text, "next", f.Next)
 		default:
-			log.Error(errors.New(f.Text), "something has to be mended", "next", f.Next)
+			log.Error(errors.New(f.Text), "something has to be fixed", "next", f.Next)
 		}
 	}
 	return found

@@ -26,7 +26,7 @@ func failed(reason string) func(*metal3v1.BareMetalHost) {
 		case reason == "RetryLimitReached":
 			next = "it is not tried again by itself"
 		case view.AdviceFor(reason).Ends:
-			next = "it goes on by itself when that is mended"
+			next = "it goes on by itself when that is fixed"
 		}
 		h.Status.ErrorType, h.Status.ErrorMessage = metal3v1.ProvisioningError, "disk sda: write error"
 		meta.SetStatusCondition(&h.Status.Conditions, metav1.Condition{

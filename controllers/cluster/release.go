@@ -39,7 +39,7 @@ func (r *reconciler) release(ctx context.Context, w *wish) error {
 	case errors.Is(err, lookup.ErrReading):
 		return reconcile.WaitFor(lookAgain, "release image %.200s of ClusterImageSet %s to be read from its registry", image, ref.Name)
 	case retried:
-		return reconcile.WaitFor(failed.After, "a registry that gives ClusterImageSet %s: %v; mend what is named there, or add the image to the file of --hub-releases-file: it is tried again by itself", ref.Name, err)
+		return reconcile.WaitFor(failed.After, "a registry that gives ClusterImageSet %s: %v; correct what is named there, or add the image to the file of --hub-releases-file: it is tried again by itself", ref.Name, err)
 	case err != nil:
 		return wrong("ClusterImageSet %s: %w", ref.Name, err)
 	case found.Version == "":

@@ -21,7 +21,7 @@ func (r *Report) JSON(w io.Writer) error {
 var verdicts = map[string]string{
 	ready:           "ready: the fleet can be handed over; only status would be written",
 	string(Warning): "warning: the fleet can be handed over; look at the warnings first, these hosts would be written to or need somebody",
-	string(Blocker): "blocker: mend what is named before the fleet is handed over",
+	string(Blocker): "blocker: fix what is named before the fleet is handed over",
 }
 
 // Text writes the report for people.

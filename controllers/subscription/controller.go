@@ -246,7 +246,7 @@ func (r *Reconciler) conclude(in *Input, v Verdict) error {
 	case v.Wait != "":
 		return reconcile.WaitFor(v.After, "%s", v.Wait)
 	case gone:
-		return reconcile.WaitFor(0, "somebody to mend: %s", v.Error)
+		return reconcile.WaitFor(0, "a person to fix this: %s", v.Error)
 	case v.Error == "" && obj.Status.SubscriptionID != "":
 		r.proven.on(obj, in.Host.Status.Provisioning.ID)
 	}

@@ -144,14 +144,14 @@ func tangReached(in HostInput) verdict {
 	case in.Host.TangConnectivity == "":
 		return wait("Waiting for the host to ask the Tang servers")
 	case in.Tang == nil: // an agent whose check failed says why in words
-		return fail("The host could not ask the Tang servers: %s; mend the way to them, or change the cluster's disk encryption", in.Host.TangConnectivity)
+		return fail("The host could not ask the Tang servers: %s; fix the connection to them, or change the cluster's disk encryption", in.Host.TangConnectivity)
 	}
 	if !opensAtEachStart(in) {
 		return fail("The host reaches its machine networks by no card that kernel arguments can name, but by a bond or VLAN, so its disk would not be opened " +
 			"from the second start on; add installer arguments with ip=, or change the cluster's disk encryption")
 	}
 	return passIf(in.Tang.IsSuccess, "All Tang servers answer",
-		"A Tang server does not answer the host; mend the way to it, or change the cluster's disk encryption")
+		"A Tang server does not answer the host; fix the connection to it, or change the cluster's disk encryption")
 }
 
 // opensAtEachStart tells that the host's network can be up before there is a root file

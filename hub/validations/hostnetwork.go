@@ -179,9 +179,9 @@ func imagesAvailable(in HostInput) verdict {
 	slices.Sort(slow)
 	switch {
 	case len(slow) > 0 && len(failed) == 0:
-		return fail("Images are pulled too slowly: %s; mend the way to the registry, or mirror them nearby", list(slow))
+		return fail("Images are pulled too slowly: %s; fix the connection to the registry, or mirror them nearby", list(slow))
 	case len(failed) > 0:
-		return fail("Images cannot be pulled: %s; mend the way to the registry, its certificate or the pull secret", list(failed))
+		return fail("Images cannot be pulled: %s; fix the connection to the registry, its certificate or the pull secret", list(failed))
 	case len(in.Images) == 0:
 		return pass("No image was asked for yet")
 	}
@@ -197,7 +197,7 @@ func ignitionDownloadable(in HostInput) verdict {
 	case in.APIVIP.IsSuccess:
 		return pass("The cluster gives the host its configuration")
 	}
-	return fail("The host cannot fetch its configuration from the cluster: %s; mend the way to port 22623 of its API address", in.APIVIP.DownloadError)
+	return fail("The host cannot fetch its configuration from the cluster: %s; fix the connection to port 22623 of its API address", in.APIVIP.DownloadError)
 }
 
 // openStack begins the product names of its machines.

@@ -93,7 +93,7 @@ var hardwareRows = []HostRow{
 	},
 	{
 		ID: wire.HostValidationIDDiskEncryptionRequirementsSatisfied, Category: hardware, Group: Hardware, When: encrypted, NeedsInventory: true, check: encryptionPossible,
-		Checks: "tpmv2: the host has a TPM 2.0; tang: it reaches all Tang servers, by a card that kernel arguments can name; not on s390x or a multipath device", Do: "switch the TPM on in the firmware, mend the way to the servers, or change the cluster's disk encryption",
+		Checks: "tpmv2: the host has a TPM 2.0; tang: it reaches all Tang servers, by a card that kernel arguments can name; not on s390x or a multipath device", Do: "switch the TPM on in the firmware, fix the connection to the servers, or change the cluster's disk encryption",
 	},
 	{
 		ID: wire.HostValidationIDCompatibleAgent, Category: hardware, Group: Other, When: pinnedAgent, check: agentFits,

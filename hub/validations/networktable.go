@@ -33,11 +33,11 @@ var networkRows = []HostRow{
 	},
 	{
 		ID: wire.HostValidationIDContainerImagesAvailable, Category: network, Group: Warning, When: withRelease, check: imagesAvailable,
-		Checks: "the images of the installation could be pulled; looked at before the installation", Do: "mend the way to the registry, its certificate or the pull secret",
+		Checks: "the images of the installation could be pulled; looked at before the installation", Do: "fix the connection to the registry, its certificate or the pull secret",
 	},
 	{
 		ID: wire.HostValidationIDIgnitionDownloadable, Category: network, Group: Other, When: dayTwo, check: ignitionDownloadable,
-		Checks: "the host can fetch its configuration from the installed cluster", Do: "mend the way from the host to port 22623 of the cluster's API address",
+		Checks: "the host can fetch its configuration from the installed cluster", Do: "fix the connection from the host to port 22623 of the cluster's API address",
 	},
 	{
 		ID: wire.HostValidationIDValidPlatformNetworkSettings, Category: network, Group: Other, When: dayOne, NeedsInventory: true, check: platformNetwork,

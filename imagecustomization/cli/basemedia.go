@@ -36,7 +36,7 @@ func NewMediaCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "media",
 		Short: "Download base images, list and check them",
-		Long: `Base images are the live ISOs that the live images of hosts are made of. They are in one folder, which has to be a
+		Long: `Base images are the live ISOs that the live images of hosts are made from. They are in one folder, which has to be a
 writable volume for "fetch". In a pod of Ironflow the commands find the folder and the list by the program's own
 variables: kubectl -n ironflow-system exec deployment/ironflow -- /ironflow media list`,
 	}

@@ -86,7 +86,7 @@ func readConfig(path string) ([]byte, error) {
 func showCommand() *cobra.Command {
 	var wantIgnition bool
 	c := &cobra.Command{
-		Use:   "show --ignition ISO",
+		Use:   "show [--ignition] ISO",
 		Short: "Show what is embedded in a live ISO",
 		Long:  "Shows the names of all embedded files, or, with --ignition, the Ignition config byte for byte.",
 		Args:  cobra.ExactArgs(1),

@@ -176,7 +176,7 @@ func pxeIgnitionCommand() *cobra.Command {
 	var file, out string
 	wrap := &cobra.Command{
 		Use:   "wrap --ignition FILE -o OUT",
-		Short: "Wrap an Ignition config in an archive that a boot loader can load behind the initrd",
+		Short: "Wrap an Ignition config in an archive that a boot loader can load after the initrd",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			config, err := readConfig(file)
@@ -216,7 +216,7 @@ func pxeNetworkCommand() *cobra.Command {
 	var out, dir string
 	wrap := &cobra.Command{
 		Use:   "wrap -k FILE -o OUT",
-		Short: "Wrap keyfiles in an archive that a boot loader can load behind the initrd",
+		Short: "Wrap keyfiles in an archive that a boot loader can load after the initrd",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			content := embedarea.Content{Keyfiles: map[string][]byte{}}

@@ -72,8 +72,8 @@ var images = []demand{
 	{"expected", "TLS with reload, HTTP beside HTTPS", []string{"HTTP beside HTTPS, the certificate read again"}},
 	{"expected", "static mode without Kubernetes", []string{"a folder of hosts served, and followed", "over HTTPS"}},
 	{"expected", "fairness", []string{"limits for one host, one address and all, answered at once"}},
-	{"expected", "progress metrics", []string{"how far an image was read, each byte counted once"}},
-	{"expected", "stalled-reader events", []string{"slow readers live, stalled ones are dropped and named"}},
+	{"expected", "progress metrics", []string{"how much of an image was read, each byte counted once"}},
+	{"expected", "stalled-reader events", []string{"slow readers are served, stalled ones are dropped and named"}},
 	{"expected", "secrets hygiene", []string{"secrets in private files only", "files with secrets are private from the start", "revoked at once, replaced ones for their readers"}},
 	{"rare", "remote base over ranges with block cache", []string{"a base image that lies on another server and is read there by ranges"}},
 	{"rare", "CORS", []string{"answers for pages of other origins (CORS)"}},
@@ -98,7 +98,7 @@ var steps = []demand{
 		"install_coreos: the UEFI boot entry",
 		[]string{
 			"boot menu: active, in the order, first, the others kept, dead ones of ours removed",
-			"entries as efibootmgr writes them, and as nobody should",
+			"boot entries as efibootmgr writes them, and malformed ones",
 			"firmware that refuses, forgets or protects its variables",
 		},
 	},
@@ -120,7 +120,7 @@ var steps = []demand{
 	}},
 	{
 		"rare", "foreign installer",
-		[]string{"the stage is a field; without one no stage is late", "who gives up ends the container, also after a step that was killed", "an earlier container proves nothing"},
+		[]string{"the stage is a field; without one no stage is late", "a step that gives up ends the installer's container, also if an earlier step was killed", "the container of an earlier step does not count as an installation"},
 	},
 	{"rare", "existing plugin with Ironflow's unit", []string{"the existing plugin with our unit: installed, and failed at once (*e2e*)"}},
 	{

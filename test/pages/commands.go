@@ -22,18 +22,10 @@ var longFlag = regexp.MustCompile(`^\[?--([a-z][a-z0-9-]+)`)
 // as "kubectl ironflow".
 func Commands(t *testing.T, root, program string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	more, err := filepath.Glob(filepath.Join(root, "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	inline := regexp.MustCompile("`(?:bin/)?" + program + " ([^`\n]+)`")
 	block := regexp.MustCompile(`(?m)^ *(?:\$ )?(?:kubectl [^\n]* -- /|bin/)?` + program + ` ([^\n]+)$`)
 	var all []string
-	for _, file := range slices.Concat(files, more) {
+	for _, file := range texts(t, root) {
 		raw, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

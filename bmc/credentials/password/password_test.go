@@ -228,5 +228,5 @@ func TestWhatCannotBePlannedSaysWhatToChange(t *testing.T) {
 	_, err := password.Plan(password.Policy{Length: 32, Least: 24}, password.Limits{Max: 20})
 	g.Expect(err).To(gomega.MatchError("the BMC takes passwords of at most 20 characters and the policy asks for at least 24: lower the policy's least to 20"))
 	_, err = password.Plan(password.Policy{}, password.Limits{Min: 24, Max: 20})
-	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("mend its account policy")))
+	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("correct its account policy")))
 }

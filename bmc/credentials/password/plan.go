@@ -19,7 +19,7 @@ func Plan(p Policy, l Limits) (Recipe, error) {
 		return Recipe{}, fmt.Errorf("the BMC takes passwords of at most %d characters and the policy asks for at least %d: lower the policy's least to %d",
 			l.Max, least, l.Max)
 	case l.Min > l.Max:
-		return Recipe{}, fmt.Errorf("the BMC asks for at least %d characters, more than the %d that it takes: mend its account policy", l.Min, l.Max)
+		return Recipe{}, fmt.Errorf("the BMC asks for at least %d characters, more than the %d that it takes: correct its account policy", l.Min, l.Max)
 	}
 	return Recipe{Length: min(max(length, l.Min), l.Max), Classes: p.classes()}, nil
 }

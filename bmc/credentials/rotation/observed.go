@@ -140,7 +140,7 @@ func (o *Observed) recordName() string {
 func Decide(o *Observed) Action {
 	if o.RecordProblem != "" {
 		return o.stop(0, reason.RecordUnreadable, "the Secret "+o.recordName()+" cannot be read: "+o.RecordProblem+
-			"; it may hold the only copy of a password: mend it, or delete it once the password in the host's Secret is known to work")
+			"; it may hold the only copy of a password: correct it, or delete it once the password in the host's Secret is known to work")
 	}
 	if action := moved(o); action != nil {
 		return action

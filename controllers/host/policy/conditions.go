@@ -250,7 +250,7 @@ func stalledText(h *metal3.BareMetalHost, cause string, since time.Time) string 
 	case cause == causeGivenUp:
 		next = "it is not tried again by itself"
 	case advice.Ends:
-		next = "it goes on by itself when that is mended"
+		next = "it goes on by itself when that is fixed"
 	}
 	return reconcile.Cut(fmt.Sprintf("%s (attempt %d; %s). Next: %s", h.Status.ErrorMessage, h.Status.ErrorCount, next, advice.Do), 32768)
 }
