@@ -231,3 +231,49 @@ func TestAConnectionThatRestsIsAnsweredAgain(t *testing.T) {
 		<-time.After(2 * timeout)
 	}
 }
+
+// A header that stops where the reader of requests has room for a single byte goes on when the rest comes.
+func TestAHeaderThatLeavesRoomForOneByte(t *testing.T) {
+	g := NewWithT(t)
+	r := start(t, nil)
+	for _, left := range []int{0, 1, 2} {
+		request := r.sector("HTTP/1.1", 3, "X-Pad: "+strings.Repeat("x", 5000)+"\r\n")
+		c := r.dial(t, "127.0.0.1", request[:4096-left])
+		<-time.After(50 * time.Millisecond)
+		_, err := io.WriteString(c, request[4096-left:])
+		g.Expect(err).NotTo(HaveOccurred())
+		got, body := next(t, bufio.NewReader(c))
+		g.Expect(got.StatusCode).To(Equal(http.StatusPartialContent))
+		g.Expect(body).To(Equal(r.model[3*2048 : 4*2048]))
+	}
+}
+
+// Requests that are sent before the answers to earlier ones are answered in their order.
+func TestRequestsThatDoNotWaitForAnswers(t *testing.T) {
+	g := NewWithT(t)
+	r := start(t, nil)
+	const count = 100
+	var text strings.Builder
+	for i := range count {
+		text.WriteString(r.sector("HTTP/1.1", i, ""))
+	}
+	answers := bufio.NewReader(r.dial(t, "127.0.0.1", text.String()))
+	for i := range count {
+		got, body := next(t, answers)
+		g.Expect(got.StatusCode).To(Equal(http.StatusPartialContent))
+		g.Expect(body).To(Equal(r.model[i*2048:(i+1)*2048]), "sector %d", i)
+	}
+}
+
+// A reader that goes in the middle of an answer gives its place back, long before it would be
+// dropped for taking nothing.
+func TestAReaderThatGoesGivesItsPlaceBack(t *testing.T) {
+	g := NewWithT(t)
+	r := startLarge(t, func(o *server.Options) { o.ProgressTimeout = time.Hour })
+	c := r.slowReader(t)
+	readers := func() float64 { return r.values(t)["ironflow_images_readers"] }
+	g.Eventually(readers, time.Minute).Should(Equal(1.0))
+	<-time.After(50 * time.Millisecond) // it is stuck by then
+	g.Expect(c.Close()).To(Succeed())
+	g.Eventually(readers, time.Minute).Should(BeZero())
+}
