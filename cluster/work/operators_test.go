@@ -46,13 +46,30 @@ func (w *world) installs(o *operators.Operator, phase string) {
 	w.Expect(w.Admin.MergePatch(w.t.Context(), group+o.Namespace+"/subscriptions/"+o.SubscriptionName()+"/status", object{"status": object{"installedCSV": name}})).To(Succeed())
 }
 
+// ofASite is a row that brings its namespace and its subscription.
+const ofASite = `operators:
+- name: fleet-agent
+  title: Fleet Agent
+  namespace: fleet
+  package: fleet-agent
+  subscription: fleet
+  minutes: 15
+  manifests:
+  - {apiVersion: v1, kind: Namespace, metadata: {name: fleet, labels: {site: edge}}}
+  - apiVersion: operators.coreos.com/v1alpha1
+    kind: Subscription
+    metadata: {name: fleet, namespace: fleet}
+    spec: {name: fleet-agent, source: site, sourceNamespace: openshift-marketplace}
+`
+
 // TestInsideOpenShiftWithOperators goes on a real kube-apiserver: what the hub's manifests
 // subscribe to is what the program follows.
 func TestInsideOpenShiftWithOperators(t *testing.T) {
 	w := newWorld(t)
 	w.Expect(w.OpenShift(t.Context(), "4.20.1")).To(Succeed())
-	table := operators.Builtin()
-	chosen, _ := table.Choose(operators.Asked{Operators: []wire.OperatorCreateParams{{Name: "cnv"}, {Name: "metallb"}}}, false)
+	table, err := operators.Builtin().With([]byte(ofASite))
+	w.Expect(err).NotTo(HaveOccurred())
+	chosen, _ := table.Choose(operators.Asked{Operators: []wire.OperatorCreateParams{{Name: "cnv"}, {Name: "metallb"}, {Name: "fleet-agent"}}}, false)
 	w.subscribe(chosen)
 	monitored := []wire.MonitoredOperator{{Name: "console", OperatorType: wire.OperatorTypeBuiltin}, {Name: "cvo", OperatorType: wire.OperatorTypeBuiltin}}
 	hub := played.Start(t, threeHosts(), append(monitored, table.Monitored(played.ClusterID, chosen)...)...)
@@ -66,8 +83,9 @@ func TestInsideOpenShiftWithOperators(t *testing.T) {
 	w.Consistently(hub.Effects, 500*time.Millisecond).ShouldNot(ContainElement("stage Waiting for olm operators csv"), "no subscription has installed anything")
 	w.installs(table.Find("cnv"), "Succeeded")
 	w.installs(table.Find("lso"), "Installing")
+	w.installs(table.Find("fleet-agent"), "Succeeded")
 	w.installs(table.Find("metallb"), "Failed")
-	w.Eventually(hub.Effects, long).Should(ContainElements("operator cnv available", "operator lso progressing", "operator metallb failed", "stage Waiting for olm operators csv"))
+	w.Eventually(hub.Effects, long).Should(ContainElements("operator cnv available", "operator fleet-agent available", "operator lso progressing", "operator metallb failed", "stage Waiting for olm operators csv"))
 	w.Consistently(hub.Effects, 500*time.Millisecond).ShouldNot(ContainElement("stage Done"), "lso is still being installed")
 	w.Expect(w.Admin.MergePatch(t.Context(), "/apis/operators.coreos.com/v1alpha1/namespaces/openshift-local-storage/clusterserviceversions/local-storage-operator.v1.2.3/status",
 		object{"status": object{"phase": "Succeeded"}})).To(Succeed())

@@ -1,6 +1,8 @@
 package operators
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/ironflow/ironflow/hub/wire"
@@ -44,18 +47,15 @@ func Load(path string) (Table, error) {
 // With is the table with the rows of another one, in YAML: those of the same names are
 // replaced, the others are added. Unknown members are refused.
 func (t Table) With(raw []byte) (Table, error) {
-	var more Table
-	if err := yaml.UnmarshalStrict(raw, &more); err != nil {
+	more, err := parse(raw)
+	if err != nil {
 		return Table{}, err
 	}
-	if len(more.Operators)+len(more.Bundles) == 0 {
-		return Table{}, errors.New("want a list operators, a list bundles, or both; see docs/operators.md")
-	}
-	if name := twice(more.Names()); name != "" {
-		return Table{}, fmt.Errorf("operator %s is there twice", name)
-	}
 	out := Table{Operators: slices.Clone(t.Operators), Bundles: slices.Clone(t.Bundles)}
-	for _, o := range more.Operators {
+	for i, o := range more.Operators {
+		if o.Feature != "" && !slices.ContainsFunc(t.Operators, func(known Operator) bool { return known.Feature == o.Feature }) {
+			return Table{}, fmt.Errorf("operators[%d] (%.80q): feature: want that of an operator of the hub's own table, whose place it takes, or none", i, o.Name)
+		}
 		if old := out.Find(o.Name); old != nil {
 			*old = o
 		} else {
@@ -72,6 +72,50 @@ func (t Table) With(raw []byte) (Table, error) {
 	return out, out.check()
 }
 
+// parse reads a table in YAML, the hub's own as well as a site's. Its error names the row that is wrong, and the
+// member. What rows are to one another is looked at when the table is whole ([Table.check]).
+func parse(raw []byte) (Table, error) {
+	document, err := yaml.YAMLToJSONStrict(raw)
+	if err != nil {
+		return Table{}, err
+	}
+	var rows struct {
+		Bundles   []json.RawMessage `json:"bundles,omitempty"`
+		Operators []json.RawMessage `json:"operators,omitempty"`
+	}
+	if err := strict(document, &rows); err != nil {
+		return Table{}, err
+	}
+	if len(rows.Operators)+len(rows.Bundles) == 0 {
+		return Table{}, errors.New("want a list operators, a list bundles, or both; see docs/operators.md")
+	}
+	var t Table
+	for i, row := range rows.Operators {
+		var o Operator
+		if err := cmp.Or(strict(row, &o), o.check()); err != nil {
+			return Table{}, fmt.Errorf("operators[%d] (%.80q): %w", i, o.Name, err)
+		}
+		t.Operators = append(t.Operators, o)
+	}
+	for i, row := range rows.Bundles {
+		var b Bundle
+		if err := cmp.Or(strict(row, &b), b.check()); err != nil {
+			return Table{}, fmt.Errorf("bundles[%d] (%.80q): %w", i, b.ID, err)
+		}
+		t.Bundles = append(t.Bundles, b)
+	}
+	if name := twice(t.Names()); name != "" {
+		return Table{}, fmt.Errorf("operator %s is there twice", name)
+	}
+	return t, nil
+}
+
+// strict reads JSON whose members are all known, in their exact spelling.
+func strict(raw []byte, into any) error {
+	unknown, err := kjson.UnmarshalStrict(raw, into)
+	return cmp.Or(err, errors.Join(unknown...))
+}
+
 func twice(sorted []string) string {
 	for i := 1; i < len(sorted); i++ {
 		if sorted[i] == sorted[i-1] {
@@ -83,7 +127,7 @@ func twice(sorted []string) string {
 
 var (
 	label   = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
-	object  = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+	named   = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
 	channel = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]{0,62})?$`)
 	release = regexp.MustCompile(`^([0-9]{1,3}\.[0-9]{1,3}(\.[0-9]{1,4})?)?$`)
 	vendor  = regexp.MustCompile(`^[0-9a-f]{4}$`)
@@ -92,13 +136,10 @@ var (
 // roles are those that a table gives amounts for.
 var roles = []string{string(wire.HostRoleMaster), string(wire.HostRoleWorker), string(wire.HostRoleArbiter), SingleNode}
 
-// check refuses rows that nobody could install.
+// check refuses rows that do not go together.
 func (t Table) check() error {
 	for i := range t.Operators {
 		o := &t.Operators[i]
-		if err := o.check(); err != nil {
-			return fmt.Errorf("operator %.80q: %w", o.Name, err)
-		}
 		for _, other := range slices.Concat(o.Needs, o.SingleNodeNeeds, o.Excludes) {
 			if t.Find(other) == nil || other == o.Name {
 				return fmt.Errorf("operator %s: needs or excludes %.80q, which is no other operator of the table", o.Name, other)
@@ -106,16 +147,23 @@ func (t Table) check() error {
 		}
 	}
 	for _, b := range t.Bundles {
-		if !label.MatchString(b.ID) || len(b.Operators) == 0 {
-			return fmt.Errorf("bundle %.80q: want an id of lower-case letters, digits and dashes, and at least one operator", b.ID)
-		}
 		for _, name := range slices.Concat(b.Operators, b.Optional) {
 			if t.Find(name) == nil {
 				return fmt.Errorf("bundle %s: %.80q is no operator of the table", b.ID, name)
 			}
 		}
 	}
-	return t.checkNamespaces()
+	return t.checkPairs()
+}
+
+func (b *Bundle) check() error {
+	switch {
+	case !label.MatchString(b.ID):
+		return errors.New("id: want lower-case letters, digits and dashes")
+	case len(b.Operators) == 0:
+		return errors.New("operators: want at least one operator")
+	}
+	return nil
 }
 
 func (o *Operator) check() error {
@@ -126,12 +174,13 @@ func (o *Operator) check() error {
 	}{
 		{label.MatchString(o.Name), "name", "lower-case letters, digits and dashes"},
 		{o.Check == "" || label.MatchString(o.Check), "check", "lower-case letters, digits and dashes"},
+		{o.ValidationID() != string(wire.ClusterValidationIDOpenshiftAiGpuRequirementsSatisfied), "name, check", "none that another check has, openshift-ai-gpu"},
 		{o.Title != "" && !strings.ContainsAny(o.Title, "\n\r"), "title", "its name for people, on one line"},
 		{label.MatchString(o.Namespace), "namespace", "the name of a namespace"},
-		{object.MatchString(o.Package), "package", "the name of a package"},
-		{o.Subscription == "" || object.MatchString(o.Subscription), "subscription", "the name of an object"},
+		{named.MatchString(o.Package), "package", "the name of a package"},
+		{o.Subscription == "" || named.MatchString(o.Subscription), "subscription", "the name of an object"},
 		{channel.MatchString(o.Channel), "channel", "the name of a channel"},
-		{o.Catalog == "" || object.MatchString(o.Catalog), "catalog", "the name of a catalog source"},
+		{o.Catalog == "" || named.MatchString(o.Catalog), "catalog", "the name of a catalog source"},
 		{slices.Contains([]string{"", WatchesOwn, WatchesAll, WatchesShared}, o.Watches), "watches", "own, all or shared"},
 		{o.Minutes > 0 && o.Minutes <= 24*60, "minutes", "how long it may take to come up, 1 to 1440"},
 		{release.MatchString(o.Since) && release.MatchString(o.Until), "since, until", "a release such as 4.20"},
@@ -153,19 +202,33 @@ func (o *Operator) check() error {
 			return fmt.Errorf("architectures: %.20q is none of %v", cpu, architectures)
 		}
 	}
-	return nil
+	return o.checkManifests()
 }
 
-// checkNamespaces refuses two ways to watch from one namespace: it can have one group only.
-func (t Table) checkNamespaces() error {
-	seen := map[string]*Operator{}
+// checkPairs refuses two rows that a cluster could get together, and that want one thing in two ways: a check, an object,
+// the group of a namespace, of which it has one.
+func (t Table) checkPairs() error {
 	for i := range t.Operators {
 		o := &t.Operators[i]
-		if first, ok := seen[o.Namespace]; ok && first.watches() != o.watches() {
-			return fmt.Errorf("operators %s and %s: both are in namespace %s, and watch %s and %s; a namespace has one group of operators",
-				first.Name, o.Name, o.Namespace, first.watches(), o.watches())
+		for j := range t.Operators[:i] {
+			other := &t.Operators[j]
+			if o.Feature != "" && o.Feature == other.Feature {
+				return fmt.Errorf("operators %s and %s: both have feature %s, which is of one operator", other.Name, o.Name, o.Feature)
+			}
+			if slices.Contains(o.Excludes, other.Name) || slices.Contains(other.Excludes, o.Name) {
+				continue
+			}
+			if o.ValidationID() == other.ValidationID() {
+				return fmt.Errorf("operators %s and %s: both are judged by check %s; give one of them another check", other.Name, o.Name, o.ValidationID())
+			}
+			if o.Namespace == other.Namespace && o.groupText() != other.groupText() {
+				return fmt.Errorf("operators %s and %s: both are in namespace %s, and their groups differ, by watches or an OperatorGroup of theirs; a namespace has one group of operators",
+					other.Name, o.Name, o.Namespace)
+			}
+			if id := inTwoWays(other, o); id != "" {
+				return fmt.Errorf("operators %s and %s: their manifests have %s in two ways; let one of them need the other, or exclude it", other.Name, o.Name, id)
+			}
 		}
-		seen[o.Namespace] = o
 	}
 	return nil
 }

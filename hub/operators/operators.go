@@ -3,15 +3,15 @@
 // hosts and cluster, and the manifests that subscribe to them.
 //
 // The table is data ([Builtin]); a site adds rows or replaces them with a file of the
-// same form ([Table.With]). Nothing here looks at a host: see hub/validations for that.
+// same form ([Table.With]). A row may bring objects of its own, beside those or in the place of those
+// that follow from it. Nothing here looks at a host: see hub/validations for that.
 // The main type is [Table].
 package operators
 
 import (
 	_ "embed"
+	"encoding/json"
 	"slices"
-
-	"sigs.k8s.io/yaml"
 
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -87,6 +87,10 @@ type Operator struct {
 
 	// Hosts is what it asks of them.
 	Hosts Hosts `json:"hosts,omitzero"`
+
+	// Manifests are further objects that go into the cluster with it, such as a catalog or a custom resource, as
+	// JSON. A Namespace, an OperatorGroup or a Subscription takes the place of the one that follows from the row.
+	Manifests []json.RawMessage `json:"manifests,omitempty"`
 }
 
 // Hosts is what an operator asks of the hosts of a cluster, beyond the release.
@@ -128,8 +132,8 @@ type Disks struct {
 // Builtin is the table that the hub comes with. It panics where that is broken, which a
 // test holds.
 func Builtin() Table {
-	var t Table
-	if err := yaml.UnmarshalStrict(builtin, &t); err != nil {
+	t, err := parse(builtin)
+	if err != nil {
 		panic(err) //nolint:forbidigo // the table is a part of the program, and a test reads it
 	}
 	if err := t.check(); err != nil {

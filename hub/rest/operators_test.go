@@ -255,6 +255,50 @@ func TestASitesOwnOperator(t *testing.T) {
 	)
 }
 
+// TestManifestsOfASitesRow: what a row brings is in the installation as the hub's own manifests are, and its operator is
+// judged and followed as any other.
+func TestManifestsOfASitesRow(t *testing.T) {
+	g := NewWithT(t)
+	table, err := operators.Builtin().With([]byte(`operators:
+- name: fleet-agent
+  title: Fleet Agent
+  namespace: fleet
+  package: fleet-agent
+  catalog: site
+  minutes: 15
+  needs: [metallb]
+  hosts: {roles: {master: {cpus: 1}}}
+  manifests:
+  - {apiVersion: v1, kind: Namespace, metadata: {name: fleet, labels: {site: edge}}}
+  - {apiVersion: operators.coreos.com/v1alpha1, kind: CatalogSource, metadata: {name: site, namespace: openshift-marketplace}, spec: {sourceType: grpc, image: "registry.example/site:1"}}
+  - {apiVersion: fleet.example/v1, kind: Fleet, metadata: {name: fleet, namespace: fleet}, spec: {mode: edge}}
+`))
+	g.Expect(err).NotTo(HaveOccurred())
+	hub := withInstaller(t, table)
+	s := threeHosts(t).ofInstaller("fleet-agent").done()
+	p := s.play(t, hub)
+	user, cluster := newClient(t, hub.User()), "/clusters/"+p.cluster
+	_, results := p.host(t, 0)
+	g.Expect(results["fleet-agent-requirements-satisfied"].Status).To(Equal(validations.Success))
+	listed := user.do("GET", cluster+"/manifests?include_system_generated=true", "", 200)
+	files := map[string]string{
+		"50_operator_fleet_namespace.yaml": "site: edge", "50_operator_fleet_group.yaml": "targetNamespaces", "50_operator_fleet-agent_subscription.yaml": "source: site",
+		"50_operator_fleet-agent_02_catalogsource.yaml": "registry.example/site:1", "50_operator_fleet-agent_03_fleet.yaml": "mode: edge", "50_operator_metallb_subscription.yaml": "metallb",
+	}
+	for name, text := range files {
+		g.Expect(listed).To(ContainSubstring(`{"file_name":"` + name + `","folder":"openshift","manifest_source":"system"}`))
+		g.Expect(user.do("GET", cluster+"/manifests/files?folder=openshift&file_name="+name, "", 200)).To(ContainSubstring(text), name)
+	}
+	g.Expect(p.order(t).Reason).To(BeEmpty())
+	bootstrap := user.do("GET", cluster+"/downloads/files?file_name=bootstrap.ign", "", 200)
+	for name := range files {
+		g.Expect(bootstrap).To(ContainSubstring("/opt/openshift/openshift/" + name))
+	}
+	c, _ := p.readCluster(t)
+	i := slices.IndexFunc(c.MonitoredOperators, func(o wire.MonitoredOperator) bool { return o.Name == "fleet-agent" })
+	g.Expect(c.MonitoredOperators[i]).To(And(HaveField("Namespace", "fleet"), HaveField("SubscriptionName", "fleet-agent"), HaveField("TimeoutSeconds", int64(900))))
+}
+
 // TestOperatorsOfAnInstallation follows them from the choice into the installation, and to its end.
 func TestOperatorsOfAnInstallation(t *testing.T) {
 	g := NewWithT(t)
