@@ -116,6 +116,9 @@ const (
 	ClusterConsumerLabel = "agentclusterinstalls.agent-install.openshift.io/consumer"
 	// HiveReconcilePause, with a true value on a ClusterDeployment, holds its installation.
 	HiveReconcilePause = "hive.openshift.io/reconcile-pause"
+	// HostedCluster, on a ClusterDeployment and whatever its value, tells that the cluster's control plane runs in the
+	// namespace of the object.
+	HostedCluster = "agentClusterRef"
 	// HiveDeploymentLabel and HiveSecretTypeLabel say of a Secret whose credentials it holds, and which.
 	HiveDeploymentLabel = "hive.openshift.io/cluster-deployment-name"
 	HiveSecretTypeLabel = "hive.openshift.io/secret-type"
@@ -124,8 +127,12 @@ const (
 // agent-install.openshift.io labels and annotations.
 const (
 	InfraEnvLabel = "infraenvs.agent-install.openshift.io"
+	// InfraEnvPrefix begins annotations of an InfraEnv.
+	InfraEnvPrefix = "infraenv.agent-install.openshift.io/"
 	// IronicAgentImage, on an InfraEnv, is the image of ironic-python-agent for its hosts.
-	IronicAgentImage = "infraenv.agent-install.openshift.io/ironic-agent-image-override"
+	IronicAgentImage = InfraEnvPrefix + "ironic-agent-image-override"
+	// IronicAgentEnabled, on an InfraEnv, is what another hub notes there; it asks for nothing.
+	IronicAgentEnabled = InfraEnvPrefix + "enable-ironic-agent"
 
 	// InventoryPrefix and ClassificationPrefix begin the labels of Agents that say what the
 	// machine is, InventoryVersion the annotation that says which of them there are.

@@ -2,6 +2,7 @@ package link_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -113,12 +114,20 @@ func TestADeletedHostLeavesItsCluster(t *testing.T) {
 	NewWithT(t).Expect(errors.Join(corev1.AddToScheme(inner), policyv1.AddToScheme(inner))).To(Succeed())
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "edge-1", UID: "n"}}
 	node.Status.NodeInfo.SystemUUID = strings.ToUpper(machineID)
-	for name, there := range map[string]bool{"which is there": true, "which is not": false} {
+	for name, tc := range map[string]struct {
+		there  bool
+		labels map[string]string
+		server string
+	}{
+		"which is there":      {there: true},
+		"which is not":        {},
+		"of a hosted cluster": {there: true, labels: map[string]string{"agentClusterRef": ""}, server: "https://kube-apiserver.site.svc:6443"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			cluster := fake.NewClientBuilder().WithScheme(inner).WithObjects(node.DeepCopy()).
 				WithIndex(&corev1.Pod{}, "spec.nodeName", func(client.Object) []string { return nil }).Build()
-			cd := &hivev1.ClusterDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "site", Name: "prod"}}
+			cd := &hivev1.ClusterDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "site", Name: "prod", Labels: tc.labels}}
 			cd.Spec.ClusterMetadata = &hivev1.ClusterMetadata{}
 			cd.Spec.ClusterMetadata.AdminKubeconfigSecretRef.Name = "entry"
 			objects := []client.Object{
@@ -126,14 +135,14 @@ func TestADeletedHostLeavesItsCluster(t *testing.T) {
 				host(metal3v1.StateProvisioned, asked, withMAC, deleting, annotated(names.BMACRemove, ""), annotated(names.Detached, delayed)),
 			}
 			drained := "not drained: Secret site/entry with the cluster's kubeconfig does not exist"
-			if there {
+			if tc.there {
 				drained = "drain succeeded"
 				objects = append(objects, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "site", Name: "entry"}, Data: map[string][]byte{"kubeconfig": []byte("opens it")}})
 			}
 			w := newWorld(t, objects...)
-			w.r.Nodes = &drain.Checker{Reach: func(kubeconfig []byte) (client.Client, error) {
-				if string(kubeconfig) != "opens it" {
-					return nil, errors.New("another kubeconfig")
+			w.r.Nodes = &drain.Checker{Reach: func(kubeconfig []byte, server string) (client.Client, error) {
+				if string(kubeconfig) != "opens it" || server != tc.server {
+					return nil, fmt.Errorf("another kubeconfig, or server %q", server)
 				}
 				return cluster, nil
 			}}
@@ -145,7 +154,7 @@ func TestADeletedHostLeavesItsCluster(t *testing.T) {
 			g.Expect(w.host().Annotations).NotTo(HaveKey(names.Detached), "now its machine is cleaned")
 			err := cluster.Get(t.Context(), client.ObjectKeyFromObject(node), &corev1.Node{})
 			g.Expect(client.IgnoreNotFound(err)).To(Succeed())
-			g.Expect(err == nil).To(Equal(!there), "the Node is gone")
+			g.Expect(err == nil).To(Equal(!tc.there), "the Node is gone")
 		})
 	}
 }

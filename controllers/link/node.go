@@ -13,6 +13,7 @@ import (
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/link/drain"
 )
 
@@ -56,7 +57,7 @@ func (r *Reconciler) job(ctx context.Context, agent *agentv1.Agent) (job drain.J
 		return job, fmt.Sprintf("Secret %s/%s has no key kubeconfig", cd.Namespace, name), nil
 	}
 	found := agent.Status.Inventory
-	job = drain.Job{Kubeconfig: secret.Data["kubeconfig"], MachineID: agent.Name, Hostname: cmp.Or(agent.Spec.Hostname, found.Hostname)}
+	job = drain.Job{Kubeconfig: secret.Data["kubeconfig"], Server: hostedAPI(cd), MachineID: agent.Name, Hostname: cmp.Or(agent.Spec.Hostname, found.Hostname)}
 	for _, nic := range found.Interfaces {
 		for _, prefix := range slices.Concat(nic.IPV4Addresses, nic.IPV6Addresses) {
 			address, _, _ := strings.Cut(prefix, "/")
@@ -64,6 +65,15 @@ func (r *Reconciler) job(ctx context.Context, agent *agentv1.Agent) (job drain.J
 		}
 	}
 	return job, "", nil
+}
+
+// hostedAPI is where the API of a hosted cluster answers: its control plane runs beside its ClusterDeployment, and what
+// its kubeconfig names may be for those outside only. Empty for any other cluster.
+func hostedAPI(cd *hivev1.ClusterDeployment) string {
+	if _, hosted := cd.Labels[names.HostedCluster]; !hosted {
+		return ""
+	}
+	return "https://kube-apiserver." + cd.Namespace + ".svc:6443"
 }
 
 func (r *Reconciler) forgetNode(host types.NamespacedName) {

@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -19,7 +20,8 @@ const patience = 20 * time.Second
 
 // Open is the way into a cluster by its kubeconfig. That comes from a Secret, which others than
 // the hub's operator may write: what would run a program or read a file of the hub is refused.
-func Open(kubeconfig []byte) (client.Client, error) {
+// The cluster is asked at server, such as https://api.example:6443; empty for where the kubeconfig says.
+func Open(kubeconfig []byte, server string) (client.Client, error) {
 	config, err := clientcmd.Load(kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("the kubeconfig cannot be read: %w", err)
@@ -38,7 +40,7 @@ func Open(kubeconfig []byte) (client.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the kubeconfig opens nothing: %w", err)
 	}
-	access.Timeout = patience
+	access.Timeout, access.Host = patience, cmp.Or(server, access.Host)
 	scheme := runtime.NewScheme()
 	if err := errors.Join(corev1.AddToScheme(scheme), policyv1.AddToScheme(scheme)); err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ var errTooLong = errors.New("the cluster answers too slowly")
 // Checker asks clusters, beside whoever wants to know. The zero value is ready.
 type Checker struct {
 	// Reach opens a cluster; nil for [Open].
-	Reach func(kubeconfig []byte) (client.Client, error)
+	Reach func(kubeconfig []byte, server string) (client.Client, error)
 
 	mu    sync.Mutex
 	looks map[types.NamespacedName]*look
@@ -88,7 +88,7 @@ func (d *Checker) look(ctx context.Context, job Job) Progress {
 	if reach == nil {
 		reach = Open
 	}
-	c, err := reach(job.Kubeconfig)
+	c, err := reach(job.Kubeconfig, job.Server)
 	if err != nil {
 		return Progress{Forced: job.Force, Says: err.Error()}
 	}

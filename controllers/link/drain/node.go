@@ -21,8 +21,9 @@ const ignored = 5 * time.Minute
 
 // Job is a machine whose Node is to go.
 type Job struct {
-	// Kubeconfig opens its cluster.
+	// Kubeconfig opens its cluster, which is asked at Server; empty for where the kubeconfig says.
 	Kubeconfig []byte
+	Server     string
 	// MachineID is the machine's id in the hub, by which its Node is found. A machine that tells
 	// its cluster another one is found by its Hostname, if it also has one of its Addresses.
 	MachineID, Hostname string

@@ -2,7 +2,11 @@ package drain_test
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/pem"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -185,7 +189,7 @@ func TestAKubeconfigRunsNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			_, err := drain.Open([]byte(tc.text))
+			_, err := drain.Open([]byte(tc.text), "")
 			if tc.refused == "" {
 				g.Expect(err).NotTo(HaveOccurred())
 				return
@@ -195,12 +199,37 @@ func TestAKubeconfigRunsNothing(t *testing.T) {
 	}
 }
 
+// TestAClusterIsAskedWhereItIs: at the server that is named, else where its kubeconfig says, with the kubeconfig's
+// authority and credentials.
+func TestAClusterIsAskedWhereItIs(t *testing.T) {
+	g := NewWithT(t)
+	var asked []string
+	api := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Header.Get("Authorization")+" "+r.URL.Path)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"apiVersion":"v1","kind":"NodeList","metadata":{},"items":[]}`))
+	}))
+	t.Cleanup(api.Close)
+	ca := base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: api.Certificate().Raw}))
+	kubeconfig := func(server string) []byte {
+		return []byte("apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\n" +
+			"clusters: [{name: k, cluster: {server: '" + server + "', certificate-authority-data: " + ca + "}}]\nusers: [{name: u, user: {token: t}}]\n")
+	}
+	for server, said := range map[string]string{"": api.URL, api.URL: "https://127.0.0.1:1"} {
+		asked = nil
+		c, err := drain.Open(kubeconfig(said), server)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(c.List(t.Context(), &corev1.NodeList{})).To(Succeed())
+		g.Expect(asked).To(Equal([]string{"Bearer t /api/v1/nodes"}))
+	}
+}
+
 // TestTheDeskLooksOnceAtATime, and nobody waits for it.
 func TestTheDeskLooksOnceAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		opened, answer := 0, make(chan client.Client)
-		checker := &drain.Checker{Reach: func([]byte) (client.Client, error) {
+		checker := &drain.Checker{Reach: func([]byte, string) (client.Client, error) {
 			opened++
 			return <-answer, nil
 		}}
