@@ -2,11 +2,15 @@ package infraenv
 
 import (
 	"errors"
+	"maps"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
@@ -27,10 +31,26 @@ func summarise(env *agentv1.InfraEnv, err error) {
 	if err != nil {
 		c.Message = err.Error()
 	}
+	if found := unread(env); len(found) > 0 && status == corev1.ConditionTrue {
+		c.Message += "; these annotations change nothing: " + strings.Join(found, ", ")
+	}
 	now := metav1.Now()
 	if agentv1.SetCondition(&env.Status.Conditions, c, now) && status == corev1.ConditionTrue && env.Status.CreatedTime == nil {
 		env.Status.CreatedTime = &now
 	}
+}
+
+// known are the annotations that mean something here, or ask for nothing.
+var known = []string{names.IronicAgentImage, names.IronicAgentEnabled}
+
+// unread are those that speak to the hub, and that it does nothing with; sorted.
+func unread(env *agentv1.InfraEnv) (found []string) {
+	for _, name := range slices.Sorted(maps.Keys(env.Annotations)) {
+		if strings.HasPrefix(name, names.InfraEnvPrefix) && !slices.Contains(known, name) {
+			found = append(found, name)
+		}
+	}
+	return found
 }
 
 // verdict is the condition's status and reason for an outcome: only what a

@@ -288,6 +288,75 @@ func TestAHubThatDoesNotAnswerIsTriedAgain(t *testing.T) {
 		HaveField("Message", ContainSubstring("the hub's store is not available"))))
 }
 
+// TestWhatCannotChangeIsSaid, also where nothing refuses it when it is written.
+func TestWhatCannotChangeIsSaid(t *testing.T) {
+	for path, change := range map[string]func(*agentv1.InfraEnv){
+		"spec.cpuArchitecture": func(e *agentv1.InfraEnv) { e.Spec.CpuArchitecture = "arm64" },
+		"spec.clusterRef":      func(e *agentv1.InfraEnv) { e.Spec.ClusterRef = nil },
+	} {
+		t.Run(path, func(t *testing.T) {
+			cd := deployment()
+			w := newWorld(t, pullSecret(goodSecret), cd, infraEnv(inCluster))
+			_, err := w.hub.EnsureCluster(t.Context(), service.ClusterSpec{ID: hubid.Cluster(cd), Name: "prod", Masters: 1})
+			w.Expect(err).NotTo(HaveOccurred())
+			_, env := w.pass()
+			w.Expect(imageCreated(env).Status).To(Equal(corev1.ConditionTrue))
+			before := w.record(env)
+			change(env)
+			w.Expect(w.kube.Update(t.Context(), env)).To(Succeed())
+			_, env = w.pass()
+			w.Expect(imageCreated(env)).To(And(HaveField("Status", corev1.ConditionFalse), HaveField("Message", ContainSubstring(path+" of infra-env edge cannot change"))))
+			w.Expect(w.record(env)).To(And(HaveField("ClusterID", before.ClusterID), HaveField("CPUArchitecture", before.CPUArchitecture)))
+		})
+	}
+}
+
+// TestAnInfraEnvFollowsItsClusterThatIsMadeAnew: whoever wants a cluster to be made otherwise deletes it and creates it again,
+// and its hosts register for that one. A cluster that is still there is not exchanged.
+func TestAnInfraEnvFollowsItsClusterThatIsMadeAnew(t *testing.T) {
+	cd := deployment()
+	w := newWorld(t, pullSecret(goodSecret), cd, infraEnv(inCluster))
+	_, err := w.hub.EnsureCluster(t.Context(), service.ClusterSpec{ID: hubid.Cluster(cd), Name: "prod", Masters: 1})
+	w.Expect(err).NotTo(HaveOccurred())
+	_, env := w.pass()
+	w.Expect(imageCreated(env).Status).To(Equal(corev1.ConditionTrue))
+	w.Expect(w.kube.Delete(t.Context(), cd)).To(Succeed())
+	anew := deployment()
+	w.Expect(w.kube.Create(t.Context(), anew)).To(Succeed())
+	_, err = w.hub.EnsureCluster(t.Context(), service.ClusterSpec{ID: hubid.Cluster(anew), Name: "prod", Masters: 1})
+	w.Expect(err).NotTo(HaveOccurred())
+	_, env = w.pass()
+	w.Expect(imageCreated(env).Status).To(Equal(corev1.ConditionFalse), "the hub still has the other one, and its hosts")
+
+	w.Expect(w.hub.DeleteCluster(t.Context(), hubid.Cluster(cd))).To(Succeed())
+	_, env = w.pass()
+	w.Expect(imageCreated(env)).To(HaveField("Status", corev1.ConditionTrue))
+	host := store.HostKey{InfraEnvID: hubid.InfraEnv(env), HostID: uuid.NewString()}
+	_, err = w.hub.RegisterHost(t.Context(), service.Registration{InfraEnvID: host.InfraEnvID, HostID: host.HostID})
+	w.Expect(err).NotTo(HaveOccurred())
+	view, _, err := w.hub.View(t.Context(), host)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(view.ClusterID).To(Equal(hubid.Cluster(anew)))
+}
+
+// TestAnnotationsThatChangeNothingAreNamed: nobody waits for what they ask for.
+func TestAnnotationsThatChangeNothingAreNamed(t *testing.T) {
+	for annotation, named := range map[string]bool{
+		"infraenv.agent-install.openshift.io/propagate-node-labels": true, "infraenv.agent-install.openshift.io/ip-family": true,
+		"infraenv.agent-install.openshift.io/ironic-agent-image-override": false, "infraenv.agent-install.openshift.io/enable-ironic-agent": false,
+		"example.com/theirs": false,
+	} {
+		w := newWorld(t, pullSecret(goodSecret), infraEnv(func(e *agentv1.InfraEnv) { e.Annotations = map[string]string{annotation: "zone"} }))
+		_, env := w.pass()
+		w.Expect(imageCreated(env).Status).To(Equal(corev1.ConditionTrue))
+		says := ContainSubstring("these annotations change nothing: " + annotation)
+		if !named {
+			says = Not(ContainSubstring("change nothing"))
+		}
+		w.Expect(imageCreated(env).Message).To(says)
+	}
+}
+
 func TestOnlyWhatAPersonMendsIsAnImageCreationError(t *testing.T) {
 	g := NewWithT(t)
 	_, reason := verdict(errors.New("the API server was slow"))

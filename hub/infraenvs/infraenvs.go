@@ -88,8 +88,8 @@ func (r *Registry) EnsureInfraEnv(ctx context.Context, spec Spec) (wire.InfraEnv
 		if fresh {
 			env = newInfraEnv(w, spec.ID)
 		}
-		if !fresh && env.API.ClusterID != spec.ClusterID {
-			return refusal.Conflict("the cluster of infra-env %s cannot change", env.API.Name)
+		if err := spec.stays(w, env); !fresh && err != nil {
+			return err
 		}
 		before := *env
 		spec.apply(env)
@@ -103,10 +103,34 @@ func (r *Registry) EnsureInfraEnv(ctx context.Context, spec Spec) (wire.InfraEnv
 	return out, err
 }
 
+// stays refuses what cannot change, by the names that Kubernetes objects have for it. A cluster that was removed may be
+// followed by the one that was made in its place: its hosts went with it, and register anew.
+func (spec Spec) stays(w *settle.Work, env *store.InfraEnv) error {
+	if want := spec.architecture(); env.API.CPUArchitecture != want && env.API.CPUArchitecture != "" {
+		return refusal.Conflict("spec.cpuArchitecture of infra-env %s cannot change from %s to %s: put it back, or create another InfraEnv", env.API.Name, env.API.CPUArchitecture, want)
+	}
+	if env.API.ClusterID == spec.ClusterID {
+		return nil
+	}
+	if env.API.ClusterID != "" && spec.ClusterID != "" {
+		switch _, err := w.Cluster(env.API.ClusterID); {
+		case refusal.IsNotFound(err):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+	return refusal.Conflict("spec.clusterRef of infra-env %s cannot change: put it back, or create another InfraEnv", env.API.Name)
+}
+
+func (spec Spec) architecture() string {
+	return cmp.Or(spec.CPUArchitecture, wire.InfraEnvCPUArchitectureX8664)
+}
+
 func (spec Spec) apply(env *store.InfraEnv) {
 	env.AutoApprove, env.SingleHost, env.Registries = spec.AutoApprove, spec.SingleHost, spec.Registries
 	env.API.Name, env.API.ClusterID = spec.Name, spec.ClusterID
-	env.API.CPUArchitecture = cmp.Or(spec.CPUArchitecture, wire.InfraEnvCPUArchitectureX8664)
+	env.API.CPUArchitecture = spec.architecture()
 	env.API.SSHAuthorizedKey, env.API.Proxy, env.API.IgnitionConfigOverride = spec.SSHKey, spec.Proxy, spec.IgnitionOverride
 	env.API.AdditionalNTPSources, env.API.NTPSources = spec.AdditionalNTPSources, spec.NTPSources
 	env.API.AdditionalTrustBundle, env.API.OpenshiftVersion = spec.TrustBundle, spec.Version
