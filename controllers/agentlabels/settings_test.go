@@ -37,7 +37,7 @@ func TestEverySettingOfAClassificationHasItsRow(t *testing.T) {
 		rows = append(rows, s.path)
 		fmt.Fprintf(&b, "| `%s` | %s |\n", s.path, s.becomes)
 	}
-	crdpaths.Rows(t, "AgentClassification", rows)
+	crdpaths.Leaves(t, "AgentClassification", rows)
 	pages.Generated{Root: "../..", Page: "host-fields.md", Package: "./controllers/agentlabels", Update: *update}.Hold(t, "settings of an AgentClassification", b.String())
 	for _, s := range settings {
 		t.Run(s.path, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	. "github.com/onsi/gomega"
 	gomegatypes "github.com/onsi/gomega/types"
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -36,8 +38,12 @@ type setting struct {
 
 var settings = []setting{
 	{
-		"spec.clusterDeploymentName", `{"clusterDeploymentName":{"name":"prod","namespace":"site"}}`, HaveField("ClusterID", Not(BeNil())),
+		"spec.clusterDeploymentName.name", `{"clusterDeploymentName":{"name":"prod","namespace":"site"}}`, HaveField("ClusterID", Not(BeNil())),
 		HaveField("ClusterID", BeNil()), "the host's cluster: bound, or unbound where it goes",
+	},
+	{
+		"spec.clusterDeploymentName.namespace", `{"clusterDeploymentName":{"name":"far","namespace":"elsewhere"}}`, HaveField("ClusterID", Not(BeNil())),
+		HaveField("ClusterID", BeNil()), "where the ClusterDeployment is; nothing without its name",
 	},
 	{"spec.role", `{"role":"worker"}`, HaveField("Role", wire.HostRoleWorker), HaveField("Role", wire.HostRoleAutoAssign), "`host_role`; `auto-assign` leaves it to the hub"},
 	{"spec.hostname", `{"hostname":"edge-1"}`, HaveField("RequestedHostname", "edge-1"), HaveField("RequestedHostname", ""), "`host_name`; the host's own name where it goes"},
@@ -57,11 +63,15 @@ var settings = []setting{
 		HaveField("IgnitionConfigOverrides", ContainSubstring("3.2.0")), HaveField("IgnitionConfigOverrides", ""), "merged last into the host's Ignition",
 	},
 	{
-		"spec.ignitionEndpointTokenReference", `{"ignitionEndpointTokenReference":{"name":"token","namespace":"site"}}`, HaveField("IgnitionEndpointTokenSet", true),
+		"spec.ignitionEndpointTokenReference.name", `{"ignitionEndpointTokenReference":{"name":"token","namespace":"site"}}`, HaveField("IgnitionEndpointTokenSet", true),
 		HaveField("IgnitionEndpointTokenSet", false), "`ignition_endpoint_token`: what key `ignition-token` of the Secret holds, read again when the Secret changes",
 	},
-	{"spec.ignitionEndpointHTTPHeaders", `{"ignitionEndpointHTTPHeaders":{"X-Pool":"p"}}`, nil, nil, "`ignition_endpoint_http_headers`"},
-	{"spec.nodeLabels", `{"nodeLabels":{"zone":"a"}}`, HaveField("NodeLabels", `{"zone":"a"}`), HaveField("NodeLabels", "{}"), "`node_labels`; labels that the REST API has set go"},
+	{
+		"spec.ignitionEndpointTokenReference.namespace", `{"ignitionEndpointTokenReference":{"name":"far","namespace":"elsewhere"}}`,
+		HaveField("IgnitionEndpointTokenSet", true), HaveField("IgnitionEndpointTokenSet", false), "where that Secret is",
+	},
+	{"spec.ignitionEndpointHTTPHeaders{}", `{"ignitionEndpointHTTPHeaders":{"X-Pool":"p"}}`, nil, nil, "`ignition_endpoint_http_headers`"},
+	{"spec.nodeLabels{}", `{"nodeLabels":{"zone":"a"}}`, HaveField("NodeLabels", `{"zone":"a"}`), HaveField("NodeLabels", "{}"), "`node_labels`; labels that the REST API has set go"},
 	{"spec.fencingCredentialsSecretRef", `{"fencingCredentialsSecretRef":"bmc"}`, nil, nil, "refused: the hub makes no clusters with fencing"},
 }
 
@@ -74,7 +84,7 @@ func TestEverySettingOfAnAgentHasItsRow(t *testing.T) {
 		rows = append(rows, s.path)
 		fmt.Fprintf(&b, "| `%s` | %s |\n", s.path, s.becomes)
 	}
-	crdpaths.Rows(t, "Agent", rows)
+	crdpaths.Leaves(t, "Agent", rows)
 	pages.Generated{Root: "../..", Page: "host-fields.md", Package: "./controllers/agents", Update: *update}.Hold(t, "settings of an Agent", b.String())
 }
 
@@ -97,6 +107,17 @@ func (w *world) secret(token string) {
 	}
 }
 
+// elsewhere has a cluster and a token, both called far, in a namespace that the Agents are not in.
+func (w *world) elsewhere() {
+	w.t.Helper()
+	far := metav1.ObjectMeta{Namespace: "elsewhere", Name: "far", UID: types.UID(uuid.NewString())}
+	cd := &hivev1.ClusterDeployment{ObjectMeta: far}
+	w.Expect(w.kube.Create(w.t.Context(), cd)).To(Succeed())
+	w.Expect(w.kube.Create(w.t.Context(), &corev1.Secret{ObjectMeta: far, Data: map[string][]byte{tokenKey: []byte("t")}})).To(Succeed())
+	_, err := w.hub.EnsureCluster(w.t.Context(), service.ClusterSpec{ID: hubid.Cluster(cd), Name: "far", Masters: 1})
+	w.Expect(err).NotTo(HaveOccurred())
+}
+
 // TestWhatIsEmptiedIsTakenBack: each setting reaches the hub's record, and goes from it
 // when it goes from the spec.
 func TestWhatIsEmptiedIsTakenBack(t *testing.T) {
@@ -108,6 +129,7 @@ func TestWhatIsEmptiedIsTakenBack(t *testing.T) {
 			w := newWorld(t, service.InfraEnvSpec{})
 			w.ensureCluster()
 			w.secret("s3cret")
+			w.elsewhere()
 			w.register(twoDisks())
 			w.pass()
 			empty := w.agent().Spec

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"errors"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -123,18 +124,28 @@ func project(status *hiveextv1.AgentClusterInstallStatus, c *wire.Cluster, also 
 	stand(c, also).put(status, now)
 }
 
-// summarise sets SpecSynced from the outcome of a pass: what the hub has not
-// got yet is told here, never in the log alone, and by the conditions that tools
-// read which do not know the kind.
-func summarise(aci *hiveextv1.AgentClusterInstall, err error) {
+// specSynced says that the hub has all that the objects ask for, and which settings nobody acts on.
+func specSynced(status *hiveextv1.AgentClusterInstallStatus, ignored []string) {
 	c := hiveextv1.Condition{
 		Type: hiveextv1.ConditionSpecSynced, Status: corev1.ConditionTrue, Reason: hiveextv1.ReasonSyncOK, Message: "the hub has what the spec says",
 	}
-	if err != nil {
-		c.Status, c.Reason, c.Message = corev1.ConditionFalse, reason(err), err.Error()
-		standWith(err).put(&aci.Status, metav1.Now())
+	if len(ignored) > 0 {
+		c.Message += "; these settings change nothing: " + strings.Join(ignored, ", ")
 	}
-	hiveextv1.SetCondition(&aci.Status.Conditions, c, metav1.Now())
+	hiveextv1.SetCondition(&status.Conditions, c, metav1.Now())
+}
+
+// summarise sets SpecSynced where a pass has not come to its end: what the hub has not
+// got yet is told here, never in the log alone, and by the conditions that tools
+// read which do not know the kind.
+func summarise(aci *hiveextv1.AgentClusterInstall, err error) {
+	if err == nil {
+		return
+	}
+	standWith(err).put(&aci.Status, metav1.Now())
+	hiveextv1.SetCondition(&aci.Status.Conditions, hiveextv1.Condition{
+		Type: hiveextv1.ConditionSpecSynced, Status: corev1.ConditionFalse, Reason: reason(err), Message: err.Error(),
+	}, metav1.Now())
 }
 
 // reason tells what the user has to see to from what the hub tries again.

@@ -169,13 +169,20 @@ func (r *reconciler) register(ctx context.Context, aci *hiveextv1.AgentClusterIn
 		}
 		return err
 	}
+	switch other, err := r.other(ctx, aci); {
+	case err != nil:
+		return err
+	case other != "": // nothing of the cluster is touched
+		absent(&aci.Status, metav1.Now())
+		return reconcile.WaitFor(lookAgain, "a person: ClusterDeployment %s is described by AgentClusterInstall %s; delete one of the two, or name this one in spec.clusterInstallRef", cd.Name, other)
+	}
 	before := aci.Status.DeepCopy()
-	spec, problem := r.spec(ctx, aci, cd)
+	w, problem := r.read(ctx, aci, cd)
 	if problem == nil {
-		_, err := r.hub.EnsureCluster(ctx, spec)
+		_, err := r.hub.EnsureCluster(ctx, w.spec)
 		problem = hubError(err)
 	}
-	record, err := r.hub.Cluster(ctx, spec.ID, true)
+	record, err := r.hub.Cluster(ctx, w.spec.ID, true)
 	switch {
 	case service.IsNotFound(err) && problem != nil:
 		absent(&aci.Status, metav1.Now())
@@ -190,6 +197,9 @@ func (r *reconciler) register(ctx context.Context, aci *hiveextv1.AgentClusterIn
 		if err := r.keep(ctx, aci); err != nil {
 			return err
 		}
+	}
+	if problem == nil {
+		specSynced(&aci.Status, w.ignored())
 	}
 	return problem
 }
@@ -285,9 +295,7 @@ func hubError(err error) error {
 	if late, is := errors.AsType[*service.TooLate](err); is {
 		var paths []string
 		for _, member := range late.Members {
-			for _, path := range pathsOf(member) {
-				paths = append(paths, path+" (it can change "+late.Until(member)+")")
-			}
+			paths = append(paths, strings.Join(pathsOf(member), ", ")+" (it can change "+late.Until(member)+")")
 		}
 		return wrong("cluster %s is %s, and has something else than the objects say now of %s: put back what they said until it can change, or reset the cluster to install it anew",
 			late.Cluster, late.Status, strings.Join(paths, ", "))
@@ -308,6 +316,12 @@ func (r *reconciler) deregister(ctx context.Context, aci *hiveextv1.AgentCluster
 	id := string(owner(aci))
 	if id == "" {
 		return nil // it never got as far as to be registered
+	}
+	switch other, err := r.other(ctx, aci); {
+	case err != nil:
+		return err
+	case other != "":
+		return nil // the cluster is its
 	}
 	if preserved(aci) || reconcile.Moved(aci) { // the cluster runs on, or is elsewhere now: it is not begun here
 		if _, err := r.hub.HoldCluster(ctx, id); err != nil && !service.IsNotFound(err) {

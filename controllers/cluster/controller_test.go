@@ -94,15 +94,15 @@ func condition(aci *hiveextv1.AgentClusterInstall, kind string) hiveextv1.Condit
 // installing registers a host in the cluster and takes it as far as the order to install.
 func (w *world) installing(cd *hivev1.ClusterDeployment) (*testhub.Caller, store.HostKey) {
 	w.t.Helper()
-	agent, host := w.registered(cd)
+	agent, host := w.registered(cd, true)
 	agent.UntilInstall(w.t, host, testhub.Inventory(1))
 	return agent, host
 }
 
-// registered has a host register in the cluster.
-func (w *world) registered(cd *hivev1.ClusterDeployment) (*testhub.Caller, store.HostKey) {
+// registered has a host register in the cluster, which is approved or is not.
+func (w *world) registered(cd *hivev1.ClusterDeployment, approved bool) (*testhub.Caller, store.HostKey) {
 	w.t.Helper()
-	env := service.InfraEnvSpec{ID: uuid.NewString(), Name: "edge", ClusterID: hubid.Cluster(cd), AutoApprove: true}
+	env := service.InfraEnvSpec{ID: uuid.NewString(), Name: "edge", ClusterID: hubid.Cluster(cd), AutoApprove: approved}
 	_, err := w.hub.EnsureInfraEnv(w.t.Context(), env)
 	w.Expect(err).NotTo(HaveOccurred())
 	token, err := w.hub.AgentToken(w.t.Context(), env.ID)

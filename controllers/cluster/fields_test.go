@@ -31,33 +31,31 @@ import (
 
 var update = flag.Bool("update", false, "write the table of docs/cluster-fields.md")
 
-// specLeaves are those of the three kinds, as their CRDs have them.
-func specLeaves(t *testing.T) map[string][]string {
-	found := map[string][]string{}
-	for _, kind := range []string{kindInstall, kindDeployment, kindImageSet} {
-		found[kind] = crdpaths.Spec(t, kind)
-	}
-	return found
+// besideSpec are what the contract has users say beside the spec.
+var besideSpec = []string{
+	"AgentClusterInstall " + annotation("agent-install.openshift.io/install-config-overrides"),
+	"AgentClusterInstall " + annotation("agent-install.openshift.io/ignored-cluster-validations"),
+	"AgentClusterInstall " + annotation("agent-install.openshift.io/ignored-host-validations"),
+	"AgentClusterInstall metadata.labels{agentclusterinstalls.agent-install.openshift.io/consumer}",
+	"ClusterDeployment " + annotation("hive.openshift.io/reconcile-pause"),
+	"ClusterDeployment metadata.labels{agentClusterRef}",
 }
-
-// covers tells that a path is of the row.
-func (f field) covers(path string) bool { return crdpaths.Covers(f.path, path) }
 
 // TestEveryFieldHasItsRow: nothing that a user can write is forgotten, and the table names
 // nothing that is not there.
 func TestEveryFieldHasItsRow(t *testing.T) {
 	g := NewWithT(t)
-	all := specLeaves(t)
-	for kind, paths := range all {
-		for _, path := range paths {
-			rows := 0
-			for _, f := range fields {
-				if f.kind == kind && f.covers(path) {
-					rows++
-				}
-			}
-			g.Expect(rows).To(Equal(1), "rows of %s %s", kind, path)
+	rows := map[string][]string{}
+	for _, f := range fields {
+		if strings.HasPrefix(f.path, "spec.") {
+			rows[f.kind] = append(rows[f.kind], f.path)
 		}
+	}
+	for _, kind := range []string{kindInstall, kindDeployment, kindImageSet} {
+		crdpaths.Leaves(t, kind, rows[kind])
+	}
+	for _, path := range besideSpec {
+		g.Expect(slices.ContainsFunc(fields, func(f field) bool { return f.kind+" "+f.path == path })).To(BeTrue(), path)
 	}
 	for _, f := range fields {
 		said := 0
@@ -67,8 +65,8 @@ func TestEveryFieldHasItsRow(t *testing.T) {
 			}
 		}
 		g.Expect(said).To(Equal(1), "%s %s: it is mapped, refused or not read", f.kind, f.path)
-		if strings.HasPrefix(f.path, "spec.") {
-			g.Expect(slices.ContainsFunc(all[f.kind], f.covers)).To(BeTrue(), "%s has no %s", f.kind, f.path)
+		if f.asked == nil {
+			g.Expect(f.refused).To(BeEmpty(), "%s %s: nothing refuses it", f.kind, f.path)
 		}
 	}
 	for _, name := range knownAnnotations {
@@ -104,6 +102,18 @@ func annotated(pairs ...string) func(objects) error {
 	}
 }
 
+// certificate is one that no program trusts for anything.
+const certificate = `-----BEGIN CERTIFICATE-----
+MIIBNDCB56ADAgECAhRNFw1bMXcGYfvdsg+bb8OMv7k46TAFBgMrZXAwDzENMAsG
+A1UEAwwEc2l0ZTAgFw0yNjExMjgyMjE2NTNaGA8yMTI2MTEwNDIyMTY1M1owDzEN
+MAsGA1UEAwwEc2l0ZTAqMAUGAytlcAMhALR1QpkpjrIdZWbXZDML6J2uOrmjd9VF
+aUVJsOakVds7o1MwUTAdBgNVHQ4EFgQUOnGWFFPO7nsbimlZWObWjOlcjTAwHwYD
+VR0jBBgwFoAUOnGWFFPO7nsbimlZWObWjOlcjTAwDwYDVR0TAQH/BAUwAwEB/zAF
+BgMrZXADQQBQm/1tSjQE4NJF5zHl9KLK64+wmXV8yfmZUac0832dyDqAd7oHCCbr
+i/80HfJwD6rGu98xVyMl2NhOEuIE8IcA
+-----END CERTIFICATE-----
+`
+
 const (
 	pools  = `{"controlPlane":{"name":"master","hyperthreading":"Disabled"},"arbiter":{"name":"arbiter","hyperthreading":"Disabled"},"compute":[{"name":"worker","hyperthreading":"Disabled"}]}`
 	oldMap = `{"manifestsConfigMapRef":{"name":"files"}}`
@@ -111,44 +121,62 @@ const (
 
 // examples set each setting to something that is not its default.
 var examples = map[string]func(objects) error{
-	"AgentClusterInstall spec.imageSetRef":                                spec(`{"imageSetRef":{"name":"v4.20"}}`),
-	"AgentClusterInstall spec.clusterDeploymentRef":                       spec(`{"clusterDeploymentRef":{"name":"other"}}`),
-	"AgentClusterInstall spec.manifestsConfigMapRef":                      spec(oldMap),
-	"AgentClusterInstall spec.manifestsConfigMapRefs":                     spec(`{"manifestsConfigMapRefs":[{"name":"files"}]}`),
-	"AgentClusterInstall spec.networking.machineNetwork":                  spec(`{"networking":{"machineNetwork":[{"cidr":"192.0.2.0/24"}]}}`),
-	"AgentClusterInstall spec.networking.clusterNetwork":                  spec(`{"networking":{"clusterNetwork":[{"cidr":"10.0.0.0/14"}]}}`),
-	"AgentClusterInstall spec.networking.serviceNetwork":                  spec(`{"networking":{"serviceNetwork":["172.31.0.0/16"]}}`),
-	"AgentClusterInstall spec.networking.networkType":                     spec(`{"networking":{"networkType":"Cilium"}}`),
-	"AgentClusterInstall spec.networking.userManagedNetworking":           spec(`{"networking":{"userManagedNetworking":true}}`),
-	"AgentClusterInstall spec.sshPublicKey":                               spec(`{"sshPublicKey":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f"}`),
-	"AgentClusterInstall spec.provisionRequirements.controlPlaneAgents":   spec(`{"provisionRequirements":{"controlPlaneAgents":3}}`),
-	"AgentClusterInstall spec.provisionRequirements.arbiterAgents":        spec(`{"provisionRequirements":{"controlPlaneAgents":2,"arbiterAgents":1}}`),
-	"AgentClusterInstall spec.provisionRequirements.workerAgents":         spec(`{"provisionRequirements":{"controlPlaneAgents":1,"workerAgents":2}}`),
-	"AgentClusterInstall spec.controlPlane.name":                          spec(pools),
-	"AgentClusterInstall spec.controlPlane.hyperthreading":                spec(`{"controlPlane":{"name":"master","hyperthreading":"Disabled"}}`),
-	"AgentClusterInstall spec.arbiter.name":                               spec(pools),
-	"AgentClusterInstall spec.arbiter.hyperthreading":                     spec(`{"arbiter":{"name":"arbiter","hyperthreading":"Disabled"}}`),
-	"AgentClusterInstall spec.compute[].name":                             spec(pools),
-	"AgentClusterInstall spec.compute[].hyperthreading":                   spec(`{"compute":[{"name":"worker","hyperthreading":"Disabled"}]}`),
-	"AgentClusterInstall spec.apiVIP":                                     spec(`{"apiVIP":"192.0.2.100"}`),
-	"AgentClusterInstall spec.apiVIPs":                                    spec(`{"apiVIP":"192.0.2.100","apiVIPs":["192.0.2.100","2001:db8::100"]}`),
-	"AgentClusterInstall spec.ingressVIP":                                 spec(`{"ingressVIP":"192.0.2.101"}`),
-	"AgentClusterInstall spec.ingressVIPs":                                spec(`{"ingressVIPs":["192.0.2.101"]}`),
-	"AgentClusterInstall spec.holdInstallation":                           spec(`{"holdInstallation":true}`),
-	"AgentClusterInstall spec.ignitionEndpoint":                           spec(`{"ignitionEndpoint":{"url":"https://api.prod.example:22623/config"}}`),
-	"AgentClusterInstall spec.diskEncryption":                             spec(`{"diskEncryption":{"enableOn":"all","mode":"tpmv2"}}`),
-	"AgentClusterInstall spec.proxy.httpProxy":                            spec(`{"proxy":{"httpProxy":"http://proxy.example:3128"}}`),
-	"AgentClusterInstall spec.proxy.httpsProxy":                           spec(`{"proxy":{"httpsProxy":"http://proxy.example:3128"}}`),
-	"AgentClusterInstall spec.proxy.noProxy":                              spec(`{"proxy":{"noProxy":".example"}}`),
-	"AgentClusterInstall spec.platformType":                               spec(`{"platformType":"None"}`),
-	"AgentClusterInstall spec.external":                                   spec(`{"platformType":"External","external":{"platformName":"oci"}}`),
-	"AgentClusterInstall spec.mastersSchedulable":                         spec(`{"mastersSchedulable":true}`),
-	"AgentClusterInstall spec.mirrorRegistryRef":                          spec(`{"mirrorRegistryRef":{"name":"mirrors","namespace":"site"}}`),
-	"AgentClusterInstall spec.loadBalancer":                               spec(`{"loadBalancer":{"type":"UserManaged"}}`),
-	"AgentClusterInstall spec.ntpSources":                                 spec(`{"ntpSources":["192.0.2.1","192.0.2.2"]}`),
-	"AgentClusterInstall " + annotation("ironflow.io/ignition-source"):    annotated("ironflow.io/ignition-source", "files"),
-	"AgentClusterInstall " + annotation("ironflow.io/ignition-files"):     annotated("ironflow.io/ignition-files", "ConfigMap/roles"),
-	"AgentClusterInstall " + annotation("ironflow.io/kubernetes-version"): annotated("ironflow.io/ignition-source", "kubernetes", "ironflow.io/kubernetes-version", "v1.37.1"),
+	"AgentClusterInstall spec.imageSetRef.name":                                           spec(`{"imageSetRef":{"name":"v4.20"}}`),
+	"AgentClusterInstall spec.clusterDeploymentRef.name":                                  spec(`{"clusterDeploymentRef":{"name":"other"}}`),
+	"AgentClusterInstall spec.manifestsConfigMapRef.name":                                 spec(oldMap),
+	"AgentClusterInstall spec.manifestsConfigMapRefs[].name":                              spec(`{"manifestsConfigMapRefs":[{"name":"files"}]}`),
+	"AgentClusterInstall spec.networking.machineNetwork[].cidr":                           spec(`{"networking":{"machineNetwork":[{"cidr":"192.0.2.0/24"}]}}`),
+	"AgentClusterInstall spec.networking.clusterNetwork[].cidr":                           spec(`{"networking":{"clusterNetwork":[{"cidr":"10.0.0.0/14"}]}}`),
+	"AgentClusterInstall spec.networking.serviceNetwork[]":                                spec(`{"networking":{"serviceNetwork":["172.31.0.0/16"]}}`),
+	"AgentClusterInstall spec.networking.networkType":                                     spec(`{"networking":{"networkType":"Cilium"}}`),
+	"AgentClusterInstall spec.networking.userManagedNetworking":                           spec(`{"networking":{"userManagedNetworking":true}}`),
+	"AgentClusterInstall spec.sshPublicKey":                                               spec(`{"sshPublicKey":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f"}`),
+	"AgentClusterInstall spec.provisionRequirements.controlPlaneAgents":                   spec(`{"provisionRequirements":{"controlPlaneAgents":3}}`),
+	"AgentClusterInstall spec.provisionRequirements.arbiterAgents":                        spec(`{"provisionRequirements":{"controlPlaneAgents":2,"arbiterAgents":1}}`),
+	"AgentClusterInstall spec.provisionRequirements.workerAgents":                         spec(`{"provisionRequirements":{"controlPlaneAgents":1,"workerAgents":2}}`),
+	"AgentClusterInstall spec.controlPlane.name":                                          spec(pools),
+	"AgentClusterInstall spec.controlPlane.hyperthreading":                                spec(`{"controlPlane":{"name":"master","hyperthreading":"Disabled"}}`),
+	"AgentClusterInstall spec.arbiter.name":                                               spec(pools),
+	"AgentClusterInstall spec.arbiter.hyperthreading":                                     spec(`{"arbiter":{"name":"arbiter","hyperthreading":"Disabled"}}`),
+	"AgentClusterInstall spec.compute[].name":                                             spec(pools),
+	"AgentClusterInstall spec.compute[].hyperthreading":                                   spec(`{"compute":[{"name":"worker","hyperthreading":"Disabled"}]}`),
+	"AgentClusterInstall spec.apiVIP":                                                     spec(`{"apiVIP":"192.0.2.100"}`),
+	"AgentClusterInstall spec.apiVIPs[]":                                                  spec(`{"apiVIP":"192.0.2.100","apiVIPs":["192.0.2.100","2001:db8::100"]}`),
+	"AgentClusterInstall spec.ingressVIP":                                                 spec(`{"ingressVIP":"192.0.2.101"}`),
+	"AgentClusterInstall spec.ingressVIPs[]":                                              spec(`{"ingressVIPs":["192.0.2.101"]}`),
+	"AgentClusterInstall spec.holdInstallation":                                           spec(`{"holdInstallation":true}`),
+	"AgentClusterInstall spec.ignitionEndpoint.url":                                       spec(`{"ignitionEndpoint":{"url":"https://api.prod.example:22623/config"}}`),
+	"AgentClusterInstall spec.diskEncryption.enableOn":                                    spec(`{"diskEncryption":{"enableOn":"all","mode":"tpmv2"}}`),
+	"AgentClusterInstall spec.proxy.httpProxy":                                            spec(`{"proxy":{"httpProxy":"http://proxy.example:3128"}}`),
+	"AgentClusterInstall spec.proxy.httpsProxy":                                           spec(`{"proxy":{"httpsProxy":"http://proxy.example:3128"}}`),
+	"AgentClusterInstall spec.proxy.noProxy":                                              spec(`{"proxy":{"noProxy":".example"}}`),
+	"AgentClusterInstall spec.platformType":                                               spec(`{"platformType":"External"}`),
+	"AgentClusterInstall spec.external.platformName":                                      spec(`{"platformType":"External","external":{"platformName":"oci"}}`),
+	"AgentClusterInstall spec.mastersSchedulable":                                         spec(`{"mastersSchedulable":true}`),
+	"AgentClusterInstall spec.mirrorRegistryRef.name":                                     spec(`{"mirrorRegistryRef":{"name":"mirrors","namespace":"site"}}`),
+	"AgentClusterInstall spec.mirrorRegistryRef.namespace":                                spec(`{"mirrorRegistryRef":{"namespace":"site"}}`),
+	"AgentClusterInstall spec.networking.clusterNetwork[].hostPrefix":                     spec(`{"networking":{"clusterNetwork":[{"cidr":"10.0.0.0/14","hostPrefix":24}]}}`),
+	"AgentClusterInstall spec.ignitionEndpoint.caCertificateReference.name":               spec(`{"ignitionEndpoint":{"url":"https://api.prod.example:22623/config","caCertificateReference":{"name":"ca","namespace":"far"}}}`),
+	"AgentClusterInstall spec.ignitionEndpoint.caCertificateReference.namespace":          spec(`{"ignitionEndpoint":{"url":"https://api.prod.example:22623/config","caCertificateReference":{"name":"ca","namespace":"far"}}}`),
+	"AgentClusterInstall spec.diskEncryption.mode":                                        spec(`{"diskEncryption":{"enableOn":"all","mode":"tang","tangServers":"[{\"url\":\"http://tang.example\",\"thumbprint\":\"x\"}]"}}`),
+	"AgentClusterInstall spec.diskEncryption.tangServers":                                 spec(`{"diskEncryption":{"enableOn":"all","mode":"tang","tangServers":"[{\"url\":\"http://tang.example\",\"thumbprint\":\"y\"}]"}}`),
+	"AgentClusterInstall spec.external.cloudControllerManager":                            spec(`{"platformType":"External","external":{"platformName":"oci","cloudControllerManager":"External"}}`),
+	"AgentClusterInstall spec.clusterMetadata.metadataJSONSecretRef.name":                 spec(`{"clusterMetadata":{"metadataJSONSecretRef":{"name":"m"}}}`),
+	"AgentClusterInstall spec.clusterMetadata.platform.aws.hostedZoneRole":                spec(`{"clusterMetadata":{"platform":{"aws":{"hostedZoneRole":"r"}}}}`),
+	"AgentClusterInstall spec.clusterMetadata.platform.azure.resourceGroupName":           spec(`{"clusterMetadata":{"platform":{"azure":{"resourceGroupName":"r"}}}}`),
+	"AgentClusterInstall spec.clusterMetadata.platform.gcp.networkProjectID":              spec(`{"clusterMetadata":{"platform":{"gcp":{"networkProjectID":"r"}}}}`),
+	"ClusterDeployment spec.platform.agentBareMetal.agentSelector.matchLabels{}":          deploymentSpec(`{"platform":{"agentBareMetal":{"agentSelector":{"matchLabels":{"a":"b"}}}}}`),
+	"ClusterDeployment spec.platform.agentBareMetal.agentSelector.matchExpressions[].key": deploymentSpec(`{"platform":{"agentBareMetal":{"agentSelector":{"matchExpressions":[{"key":"a","operator":"Exists"}]}}}}`),
+	"ClusterDeployment spec.clusterInstallRef.group":                                      deploymentSpec(`{"clusterInstallRef":{"group":"other.example","kind":"AgentClusterInstall","name":"install","version":"v1beta1"}}`),
+	"ClusterDeployment spec.clusterInstallRef.kind":                                       deploymentSpec(`{"clusterInstallRef":{"group":"extensions.hive.openshift.io","kind":"Other","name":"install","version":"v1beta1"}}`),
+	"ClusterDeployment spec.clusterInstallRef.name":                                       deploymentSpec(`{"clusterInstallRef":{"group":"extensions.hive.openshift.io","kind":"AgentClusterInstall","name":"other","version":"v1beta1"}}`),
+	"ClusterDeployment spec.clusterMetadata.clusterID":                                    deploymentSpec(`{"clusterMetadata":{"clusterID":"x"}}`),
+	"ClusterDeployment spec.clusterMetadata.infraID":                                      deploymentSpec(`{"clusterMetadata":{"infraID":"x"}}`),
+	"AgentClusterInstall spec.loadBalancer.type":                                          spec(`{"loadBalancer":{"type":"UserManaged"}}`),
+	"AgentClusterInstall spec.ntpSources[]":                                               spec(`{"ntpSources":["192.0.2.1","192.0.2.2"]}`),
+	"AgentClusterInstall " + annotation("ironflow.io/ignition-source"):                    annotated("ironflow.io/ignition-source", "files"),
+	"AgentClusterInstall " + annotation("ironflow.io/ignition-files"):                     annotated("ironflow.io/ignition-files", "ConfigMap/roles"),
+	"AgentClusterInstall " + annotation("ironflow.io/kubernetes-version"):                 annotated("ironflow.io/ignition-source", "kubernetes", "ironflow.io/kubernetes-version", "v1.37.1"),
 	"AgentClusterInstall " + annotation("ironflow.io/kubernetes"): annotated(
 		"ironflow.io/ignition-source", "kubernetes", "ironflow.io/kubernetes", `{"endpoint":"api.example"}`,
 	),
@@ -162,7 +190,7 @@ var examples = map[string]func(objects) error{
 	},
 	"ClusterDeployment spec.clusterName":                                  deploymentSpec(`{"clusterName":"edge"}`),
 	"ClusterDeployment spec.baseDomain":                                   deploymentSpec(`{"baseDomain":"edge.example"}`),
-	"ClusterDeployment spec.pullSecretRef":                                deploymentSpec(`{"pullSecretRef":{"name":"pull"}}`),
+	"ClusterDeployment spec.pullSecretRef.name":                           deploymentSpec(`{"pullSecretRef":{"name":"pull"}}`),
 	"AgentClusterInstall metadata.annotations{ironflow.io/cluster-state}": annotated("ironflow.io/cluster-state", "error"),
 	"ClusterDeployment spec.installed":                                    deploymentSpec(`{"installed":true}`),
 	"ClusterDeployment " + annotation("hive.openshift.io/reconcile-pause"): func(o objects) error {
@@ -173,6 +201,17 @@ var examples = map[string]func(objects) error{
 		o.set.Spec.ReleaseImage, o.aci.Spec.ImageSetRef = "registry.example/release:4.21.0-multi", &hiveextv1.ClusterImageSetReference{Name: o.set.Name}
 		return nil
 	},
+}
+
+// beyond names for a setting that is part of a member another setting of it, whose example has all but the first.
+var beyond = map[string]string{
+	"AgentClusterInstall spec.networking.clusterNetwork[].hostPrefix":            "AgentClusterInstall spec.networking.clusterNetwork[].cidr",
+	"AgentClusterInstall spec.ignitionEndpoint.caCertificateReference.name":      "AgentClusterInstall spec.ignitionEndpoint.url",
+	"AgentClusterInstall spec.ignitionEndpoint.caCertificateReference.namespace": "AgentClusterInstall spec.ignitionEndpoint.url",
+	"AgentClusterInstall spec.diskEncryption.mode":                               "AgentClusterInstall spec.diskEncryption.enableOn",
+	"AgentClusterInstall spec.diskEncryption.tangServers":                        "AgentClusterInstall spec.diskEncryption.mode",
+	"AgentClusterInstall spec.external.cloudControllerManager":                   "AgentClusterInstall spec.external.platformName",
+	"AgentClusterInstall spec.external.platformName":                             "AgentClusterInstall spec.platformType",
 }
 
 // listening notes what the hub is asked for.
@@ -196,40 +235,63 @@ func (asTagged) Release(_ context.Context, image, _ string) (registry.Release, e
 // plainKubernetes is a hub that has that source as well.
 var plainKubernetes = testhub.Options{Sources: map[sources.Name]sources.Source{sources.Kubernetes: kubernetes.Source{}}}
 
-// TestEverySettingOfTheSpecReachesTheHub, or SpecSynced says by its name that it does not.
-func TestEverySettingOfTheSpecReachesTheHub(t *testing.T) {
+// plainObjects describe a cluster with as few words as there can be.
+func plainObjects() objects {
 	plain := objects{install(), deployment(), &hivev1.ClusterImageSet{ObjectMeta: metav1.ObjectMeta{Name: "v4.20"}}}
 	plain.set.Spec.ReleaseImage = "registry.example/release:4.20.1"
-	other := deployment(func(cd *hivev1.ClusterDeployment) { cd.Name = "other" })
-	files := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "site", Name: "files"}, Data: map[string]string{"a.yaml": "kind: A\n"}}
-	roles := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "site", Name: "roles"}, Data: map[string]string{"worker.ign": "{}"}}
-	pull := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "site", Name: "pull"}, Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte(`{"auths":{}}`)}}
+	return plain
+}
+
+// referredTo are what the examples name.
+func referredTo() []client.Object {
+	site := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "site", Name: name} }
+	return []client.Object{
+		deployment(func(cd *hivev1.ClusterDeployment) { cd.Name = "other" }),
+		&corev1.ConfigMap{ObjectMeta: site("files"), Data: map[string]string{"a.yaml": "kind: A\n"}},
+		&corev1.ConfigMap{ObjectMeta: site("roles"), Data: map[string]string{"worker.ign": "{}"}},
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "far", Name: "ca"}, Data: map[string][]byte{corev1.TLSCertKey: []byte(certificate)}},
+		&corev1.Secret{ObjectMeta: site("pull"), Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte(`{"auths":{}}`)}},
+	}
+}
+
+// TestEverySettingOfTheSpecReachesTheHub, or SpecSynced says by its name that it does not.
+func TestEverySettingOfTheSpecReachesTheHub(t *testing.T) {
+	plain := plainObjects()
 	play := func(t *testing.T, change func(objects) error) (*world, *service.ClusterSpec, hiveextv1.Condition) {
 		o := objects{plain.aci.DeepCopy(), plain.cd.DeepCopy(), plain.set.DeepCopy()}
 		NewWithT(t).Expect(change(o)).To(Succeed())
-		w := newWorldOf(t, plainKubernetes, o.aci, o.cd, o.set, other.DeepCopy(), files.DeepCopy(), roles.DeepCopy(), pull.DeepCopy())
+		w := newWorldOf(t, plainKubernetes, append(referredTo(), o.aci, o.cd, o.set)...)
 		asked := &service.ClusterSpec{}
 		w.r.hub, w.r.releases = listening{w.hub, asked}, &lookup.Finder{Reader: asTagged{}, Mode: lookup.Always}
 		return w, asked, condition(w.read(), "SpecSynced")
 	}
 	_, before, synced := play(t, func(objects) error { return nil })
-	NewWithT(t).Expect(synced.Status).To(Equal(corev1.ConditionTrue), synced.Message)
+	NewWithT(t).Expect(synced).To(And(HaveField("Status", corev1.ConditionTrue), HaveField("Message", "the hub has what the spec says")))
 	for _, f := range fields {
 		t.Run(f.kind+" "+f.path, func(t *testing.T) {
 			g := NewWithT(t)
-			if f.unread != "" {
+			if f.unread != "" && f.asked == nil {
 				return // others act on it, see the table
 			}
 			change, there := examples[f.kind+" "+f.path]
 			g.Expect(there).To(BeTrue(), "the test has no example")
 			_, asked, synced := play(t, change)
+			named := ContainSubstring(f.kind + " " + strings.TrimSuffix(f.path, "*}"))
 			if f.refused != "" {
 				g.Expect(asked.ID).To(BeEmpty(), "the hub was not asked")
-				g.Expect(synced).To(And(HaveField("Status", corev1.ConditionFalse), HaveField("Reason", "InputError"),
-					HaveField("Message", And(ContainSubstring(strings.TrimSuffix(f.path, "*}")), ContainSubstring(f.refused)))))
+				g.Expect(synced).To(And(HaveField("Status", corev1.ConditionFalse), HaveField("Reason", "InputError"), HaveField("Message", And(named, ContainSubstring(f.refused)))))
 				return
 			}
 			g.Expect(synced.Status).To(Equal(corev1.ConditionTrue), synced.Message)
+			if f.unread != "" {
+				g.Expect(synced.Message).To(And(named, ContainSubstring(f.unread)), "it is said that nobody acts on it")
+				g.Expect(asked).To(Equal(before))
+				return
+			}
+			before := before
+			if less, part := beyond[f.kind+" "+f.path]; part {
+				_, before, _ = play(t, examples[less])
+			}
 			for member := range strings.SplitSeq(f.member, ", ") {
 				value := func(s *service.ClusterSpec) any { return reflect.ValueOf(*s).FieldByName(member).Interface() }
 				g.Expect(value(asked)).NotTo(Equal(value(before)), member)
@@ -254,6 +316,8 @@ func TestSettingsThatAreWrongAreNamed(t *testing.T) {
 		"an unknown setting": {annotated("ironflow.io/ignition-source", "kubernetes", "ironflow.io/kubernetes", `{"pods":1}`), `unknown field "pods"`},
 		"overrides":          {annotated("agent-install.openshift.io/install-config-overrides", "no"), "install-config-overrides}: want a JSON object"},
 		"an unknown check":   {annotated("agent-install.openshift.io/ignored-host-validations", "luck"), `no host validation "luck"`},
+		"a map without name": {spec(`{"manifestsConfigMapRefs":[{"name":"a"},{"name":""}]}`), "spec.manifestsConfigMapRefs[1].name is empty"},
+		"half a reference":   {spec(`{"ignitionEndpoint":{"caCertificateReference":{"name":"ca"}}}`), "spec.ignitionEndpoint.caCertificateReference: want the name and the namespace"},
 		"no address":         {spec(`{"apiVIPs":["here"]}`), `AgentClusterInstall spec.apiVIPs[0] "here": want an IP address`},
 		"no key":             {spec(`{"sshPublicKey":"me"}`), "AgentClusterInstall spec.sshPublicKey: line 1 is no public key"},
 		"six masters":        {spec(`{"provisionRequirements":{"controlPlaneAgents":6}}`), "AgentClusterInstall spec.provisionRequirements.controlPlaneAgents: 6: want 1 to 5"},

@@ -92,10 +92,10 @@ func TestWhatIsRefusedIsNotInstalled(t *testing.T) {
 		a.Spec.HoldInstallation, a.Spec.MirrorRegistryRef = false, &hiveextv1.MirrorRegistryReference{Namespace: "site", Name: "mirrors"}
 	}
 	aci := w.change(mirrors)
-	w.Expect(condition(aci, "SpecSynced").Message).To(ContainSubstring("spec.mirrorRegistryRef is refused"))
+	w.Expect(condition(aci, "SpecSynced").Message).To(ContainSubstring("AgentClusterInstall spec.mirrorRegistryRef.name is refused"))
 	w.Expect(aci.Status.DebugInfo.State).To(Equal(wire.ClusterStatusInsufficient), "its state is shown all the same")
 
-	agent, host := w.registered(cd)
+	agent, host := w.registered(cd, true)
 	w.Eventually(func() string {
 		for _, step := range agent.Poll(t, host).Instructions {
 			w.Expect(step.StepType).NotTo(Equal(wire.StepTypeInstall))
@@ -145,6 +145,38 @@ func (w *world) complete(cd *hivev1.ClusterDeployment) (*testhub.Caller, string)
 	}
 	w.Expect(w.hub.CompleteHost(w.t.Context(), host)).To(Succeed())
 	return agent, host.InfraEnvID
+}
+
+// TestAClusterThatRunsAlreadyTellsWhereItsConfigurationIs: one that somebody else has installed, or whose record was lost,
+// and whose objects name no Ignition endpoint. Its hosts would have none, and would not join.
+func TestAClusterThatRunsAlreadyTellsWhereItsConfigurationIs(t *testing.T) {
+	for name, change := range map[string]func(*hivev1.ClusterDeployment, *hiveextv1.AgentClusterInstall){
+		"installed by somebody else": func(cd *hivev1.ClusterDeployment, _ *hiveextv1.AgentClusterInstall) { cd.Spec.Installed = true },
+		"lost": func(_ *hivev1.ClusterDeployment, a *hiveextv1.AgentClusterInstall) {
+			a.Status.DebugInfo.State = wire.ClusterStatusAddingHosts
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cd, aci := deployment(), install()
+			change(cd, aci)
+			w := newWorld(t, cd, aci)
+			w.Expect(w.pass().Status.DebugInfo.State).To(Equal(wire.ClusterStatusAddingHosts))
+			record, err := w.hub.Cluster(t.Context(), hubid.Cluster(cd), false)
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(record.Imported != nil && *record.Imported).To(Equal(cd.Spec.Installed))
+			agent, host := w.registered(cd, false)
+			asked := ""
+			w.Eventually(func() string {
+				for _, step := range agent.Poll(t, host).Instructions {
+					if step.StepType == wire.StepTypeAPIVIPConnectivityCheck {
+						asked = step.Args[0]
+					}
+					agent.Answer(t, host, step, testhub.Inventory(1))
+				}
+				return asked
+			}, "10s", "100ms").Should(ContainSubstring("https://api.prod.lab.example:22623/config/worker"))
+		})
+	}
 }
 
 // TestAnInstalledClusterTakesMoreHosts: day 2 with resources alone.

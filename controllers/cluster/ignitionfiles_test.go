@@ -81,7 +81,7 @@ func TestRoleFilesWhoseObjectGoes(t *testing.T) {
 	}
 	missing := And(HaveField("Status", corev1.ConditionFalse), HaveField("Message", ContainSubstring("ConfigMap site/roles of annotation ironflow.io/ignition-files to be created")))
 	w.Expect(condition(remove(), "SpecSynced")).To(missing)
-	agent, host := w.registered(cd)
+	agent, host := w.registered(cd, true)
 	for range 30 {
 		for _, step := range agent.Poll(t, host).Instructions {
 			w.Expect(step.StepType).NotTo(Equal(wire.StepTypeInstall))
@@ -175,7 +175,7 @@ func TestWhatARoleFileLacksForAHostIsSaid(t *testing.T) {
 	cd, roles := deployment(), roleMap(map[string]string{"master.ign": "{\n\"ignition\": {\"version\": \"3.2.0\"}, \"storage\": {\"files\": [{\"path\": \"/etc/@{cluster.api_vip}\"}]}}"})
 	w := newWorld(t, cd, roles, install(filesOf("ConfigMap/roles")))
 	w.pass()
-	agent, host := w.registered(cd)
+	agent, host := w.registered(cd, true)
 	w.Eventually(func() string {
 		for _, step := range agent.Poll(t, host).Instructions {
 			w.Expect(step.StepType).NotTo(Equal(wire.StepTypeInstall))

@@ -91,7 +91,7 @@ func TestAClusterThatIsElsewhereNowLetsNoHostGo(t *testing.T) {
 // begins has a host of the cluster's pool be ready and approved, and tells what becomes of the cluster.
 func (w *world) begins(cd *hivev1.ClusterDeployment) string {
 	w.t.Helper()
-	agent, host := w.registered(cd)
+	agent, host := w.registered(cd, true)
 	for _, step := range agent.Poll(w.t, host).Instructions {
 		agent.Answer(w.t, host, step, testhub.Inventory(1))
 	}

@@ -31,6 +31,11 @@ func manifestMaps(aci *hiveextv1.AgentClusterInstall) []string {
 
 // manifests are those of the ConfigMaps: each of their keys is a file.
 func (r *reconciler) manifests(ctx context.Context, w *wish) error {
+	for i, ref := range w.aci.Spec.ManifestsConfigMapRefs {
+		if ref.Name == "" {
+			return wrong("AgentClusterInstall spec.manifestsConfigMapRefs[%d].name is empty: name a ConfigMap, or take the entry away", i)
+		}
+	}
 	from := map[string]string{}
 	for _, name := range manifestMaps(w.aci) {
 		files := &corev1.ConfigMap{}

@@ -17,7 +17,7 @@ import (
 // The pull secret was read before: a registry is asked with it.
 func (r *reconciler) release(ctx context.Context, w *wish) error {
 	ref := w.aci.Spec.ImageSetRef
-	if ref == nil {
+	if ref == nil || ref.Name == "" {
 		return nil
 	}
 	set := &hivev1.ClusterImageSet{}

@@ -26,20 +26,20 @@ type wish struct {
 	spec service.ClusterSpec
 }
 
-// spec is what the hub is asked for. Its ID is there also with an error.
-func (r *reconciler) spec(ctx context.Context, aci *hiveextv1.AgentClusterInstall, cd *hivev1.ClusterDeployment) (service.ClusterSpec, error) {
+// read brings together what the hub is asked for. The spec's ID is there also with an error.
+func (r *reconciler) read(ctx context.Context, aci *hiveextv1.AgentClusterInstall, cd *hivev1.ClusterDeployment) (*wish, error) {
 	w := &wish{aci: aci, cd: cd, spec: service.ClusterSpec{ID: hubid.Cluster(cd)}}
 	for _, read := range []func() error{w.refused, w.plain, w.networks, w.platform, w.pools, w.annotations} {
 		if err := read(); err != nil {
-			return w.spec, err
+			return w, err
 		}
 	}
 	for _, read := range []func(context.Context, *wish) error{r.pullSecret, r.release, r.endpoint, r.manifests, r.ignitionFiles} {
 		if err := read(ctx, w); err != nil {
-			return w.spec, err
+			return w, err
 		}
 	}
-	return w.spec, nil
+	return w, nil
 }
 
 // wrong is the error of a setting that cannot be taken.
@@ -50,14 +50,14 @@ func wrong(format string, args ...any) error {
 // refused names the settings that nothing would be done with.
 func (w *wish) refused() error {
 	for _, f := range fields {
-		if f.asked == nil || !f.asked(w.aci) {
+		if f.refused == "" || !f.asked(w) {
 			continue
 		}
 		path := f.path
 		if strings.HasSuffix(path, "*}") {
 			path = annotation(unknownAnnotations(w.aci)[0])
 		}
-		return wrong("%s is refused: %s", path, f.refused)
+		return wrong("%s %s is refused: %s", f.kind, path, f.refused)
 	}
 	return nil
 }
@@ -72,8 +72,9 @@ func (w *wish) plain() error {
 	s.NTPSources, s.Tags = strings.Join(in.NTPSources, ","), w.aci.Labels[names.ClusterConsumerLabel]
 	s.Was = cmp.Or(w.aci.Status.DebugInfo.State, w.aci.Annotations[names.ClusterState])
 	s.Arrived = w.aci.Status.DebugInfo.State == "" && s.Was != ""
+	s.Imported = w.cd.Spec.Installed && !w.madeByAHub()
 	if w.cd.Spec.Installed && s.Was == "" {
-		s.Was = wire.ClusterStatusAddingHosts // somebody else installed it: it takes more hosts, and is not installed again
+		s.Was = wire.ClusterStatusAddingHosts // it takes more hosts, and is not installed again
 	}
 	if p := in.Proxy; p != nil {
 		s.HTTPProxy, s.HTTPSProxy, s.NoProxy = p.HTTPProxy, p.HTTPSProxy, p.NoProxy
@@ -89,6 +90,13 @@ func (w *wish) plain() error {
 		s.DiskEncryption = &wire.DiskEncryption{EnableOn: &on, Mode: &mode, TangServers: e.TangServers}
 	}
 	return nil
+}
+
+// madeByAHub tells that a hub has made the cluster, this one or the one that it was moved from: it has written who the
+// cluster is. Hive waits for that before it calls such a cluster installed.
+func (w *wish) madeByAHub() bool {
+	own := w.aci.Spec.ClusterMetadata
+	return own != nil && own.InfraID != ""
 }
 
 // networks are the cluster's networks and addresses.
@@ -242,8 +250,11 @@ func (r *reconciler) endpoint(ctx context.Context, w *wish) error {
 	}
 	w.spec.IgnitionEndpoint = &wire.IgnitionEndpoint{URL: &e.Url}
 	ref := e.CaCertificateReference
-	if ref == nil {
+	switch {
+	case ref == nil:
 		return nil
+	case ref.Name == "" || ref.Namespace == "":
+		return wrong("AgentClusterInstall spec.ignitionEndpoint.caCertificateReference: want the name and the namespace of a Secret, or no reference")
 	}
 	secret, found, err := r.secrets.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name})
 	switch {

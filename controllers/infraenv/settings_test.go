@@ -39,30 +39,63 @@ type made struct {
 	Script string
 }
 
+// The addresses of two NMStateConfigs, of the sites "edge" and "core".
+const ofEdge, ofCore = "192.0.2.7", "198.51.100.1"
+
+// selecting is the row of a member of the selector of networks, by which the record has those that are not empty.
+func selecting(member, selector, edge, core string) setting {
+	has := func(address, want string) gomegatypes.GomegaMatcher {
+		if want == "" {
+			return in("StaticNetworkConfig", Not(ContainSubstring(address)))
+		}
+		return in("StaticNetworkConfig", ContainSubstring(address))
+	}
+	return setting{
+		"spec.nmStateConfigLabelSelector." + member, `{"nmStateConfigLabelSelector":` + selector + `}`, And(has(ofEdge, edge), has(ofCore, core)),
+		in("StaticNetworkConfig", BeEmpty()), "which NMStateConfigs are in `static_network_config`, and the network of each host's own image",
+	}
+}
+
 func in(member string, matcher any) gomegatypes.GomegaMatcher { return HaveField(member, matcher) }
 
 var settings = []setting{
 	{
-		"spec.proxy", `{"proxy":{"httpProxy":"http://proxy.example:3128","httpsProxy":"http://proxy.example:3129","noProxy":"example.com"}}`,
-		in("Proxy", HaveField("NoProxy", HaveValue(Equal("example.com")))), in("Proxy", BeNil()), "`proxy`",
+		"spec.proxy.httpProxy", `{"proxy":{"httpProxy":"http://proxy.example:3128"}}`,
+		in("Proxy", HaveField("HTTPProxy", HaveValue(Equal("http://proxy.example:3128")))), in("Proxy", BeNil()), "`proxy.http_proxy`",
 	},
 	{
-		"spec.additionalNTPSources", `{"additionalNTPSources":["ntp1.example","ntp2.example"]}`, in("AdditionalNTPSources", "ntp1.example,ntp2.example"),
+		"spec.proxy.httpsProxy", `{"proxy":{"httpsProxy":"http://proxy.example:3129"}}`,
+		in("Proxy", HaveField("HTTPSProxy", HaveValue(Equal("http://proxy.example:3129")))), in("Proxy", BeNil()), "`proxy.https_proxy`",
+	},
+	{
+		"spec.proxy.noProxy", `{"proxy":{"httpProxy":"http://proxy.example:3128","noProxy":"example.com"}}`,
+		in("Proxy", HaveField("NoProxy", HaveValue(Equal("example.com")))), in("Proxy", BeNil()), "`proxy.no_proxy`",
+	},
+	{
+		"spec.additionalNTPSources[]", `{"additionalNTPSources":["ntp1.example","ntp2.example"]}`, in("AdditionalNTPSources", "ntp1.example,ntp2.example"),
 		in("AdditionalNTPSources", ""), "`additional_ntp_sources`",
 	},
-	{"spec.ntpSources", `{"ntpSources":["ntp3.example"]}`, in("NTPSources", "ntp3.example"), in("NTPSources", ""), "`ntp_sources`"},
+	{"spec.ntpSources[]", `{"ntpSources":["ntp3.example"]}`, in("NTPSources", "ntp3.example"), in("NTPSources", ""), "`ntp_sources`"},
 	{
 		"spec.sshAuthorizedKey", `{"sshAuthorizedKey":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f"}`,
 		in("SSHAuthorizedKey", HavePrefix("ssh-ed25519")), in("SSHAuthorizedKey", ""), "`ssh_authorized_key`",
 	},
-	{"spec.pullSecretRef", `{}`, nil, nil, "`pull_secret`: key `.dockerconfigjson` of the Secret; required"},
-	{"spec.agentLabels", `{}`, nil, nil, "labels of each Agent when it is made"},
+	{"spec.pullSecretRef.name", `{}`, nil, nil, "`pull_secret`: key `.dockerconfigjson` of the Secret; required"},
+	{"spec.agentLabels{}", `{}`, nil, nil, "labels of each Agent when it is made"},
 	{"spec.agentApproval.autoApprove", `{"agentApproval":{"autoApprove":true}}`, nil, nil, "`spec.approved` of each Agent when it is made"},
-	{"spec.nmStateConfigLabelSelector", `{}`, nil, nil, "`static_network_config`, and the network of each host's own image"},
-	{"spec.clusterRef", `{}`, nil, nil, "`cluster_id`; cannot change"},
+	selecting("matchLabels{}", `{"matchLabels":{"site":"edge"}}`, ofEdge, ""),
+	selecting("matchExpressions[].key", `{"matchExpressions":[{"key":"site","operator":"Exists"}]}`, ofEdge, ofCore),
+	selecting("matchExpressions[].operator", `{"matchExpressions":[{"key":"site","operator":"NotIn","values":["core"]}]}`, ofEdge, ""),
+	selecting("matchExpressions[].values[]", `{"matchExpressions":[{"key":"site","operator":"In","values":["core"]}]}`, "", ofCore),
+	{"spec.clusterRef.name", `{}`, nil, nil, "`cluster_id`: the ClusterDeployment's; cannot change"},
+	{"spec.clusterRef.namespace", `{}`, nil, nil, "`cluster_id`: where the ClusterDeployment is"},
 	{
-		"spec.kernelArguments", `{"kernelArguments":[{"operation":"append","value":"a=b"}]}`,
-		in("KernelArguments", HaveValue(MatchJSON(`[{"operation":"append","value":"a=b"}]`))), in("KernelArguments", BeNil()), "`kernel_arguments`",
+		"spec.kernelArguments[].operation", `{"kernelArguments":[{"operation":"replace","value":"a=b=c"}]}`,
+		in("KernelArguments", HaveValue(MatchJSON(`[{"operation":"replace","value":"a=b=c"}]`))), in("KernelArguments", BeNil()), "`kernel_arguments[].operation`",
+	},
+	{
+		"spec.kernelArguments[].value", `{"kernelArguments":[{"operation":"append","value":"a=b"}]}`,
+		in("KernelArguments", HaveValue(MatchJSON(`[{"operation":"append","value":"a=b"}]`))), in("KernelArguments", BeNil()), "`kernel_arguments[].value`",
 	},
 	{
 		"spec.ignitionConfigOverride", `{"ignitionConfigOverride":"{\"ignition\":{\"version\":\"3.2.0\"}}"}`, in("IgnitionConfigOverride", ContainSubstring("3.2.0")),
@@ -77,9 +110,13 @@ var settings = []setting{
 	},
 	{"spec.additionalTrustBundle", `{"additionalTrustBundle":` + quoted(certificate) + `}`, in("AdditionalTrustBundle", certificate), in("AdditionalTrustBundle", ""), "`additional_trust_bundle`"},
 	{
-		"spec.mirrorRegistryRef", `{"mirrorRegistryRef":{"name":"mirrors","namespace":"site"}}`,
+		"spec.mirrorRegistryRef.name", `{"mirrorRegistryRef":{"name":"mirrors","namespace":"site"}}`,
 		And(in("Registries", ContainSubstring("mirror.example")), in("AdditionalTrustBundle", certificate)), And(in("Registries", ""), in("AdditionalTrustBundle", "")),
 		"`/etc/containers/registries.conf` of live images, of key `registries.conf` of the ConfigMap; key `ca-bundle.crt` is added to the trust bundle. Another ConfigMap, or content, makes other images",
+	},
+	{
+		"spec.mirrorRegistryRef.namespace", `{"mirrorRegistryRef":{"name":"mirrors","namespace":"elsewhere"}}`,
+		in("Registries", ContainSubstring("elsewhere.example")), in("Registries", ""), "where that ConfigMap is",
 	},
 	{
 		"spec.networkDiscoveryDelaySeconds", `{"networkDiscoveryDelaySeconds":30}`, in("NetworkDiscoveryDelaySeconds", HaveValue(BeEquivalentTo(30))),
@@ -104,7 +141,7 @@ func TestEverySettingOfAnInfraEnvHasItsRow(t *testing.T) {
 		rows = append(rows, s.path)
 		fmt.Fprintf(&b, "| `%s` | %s |\n", s.path, s.becomes)
 	}
-	crdpaths.Rows(t, "InfraEnv", rows)
+	crdpaths.Leaves(t, "InfraEnv", rows)
 	pages.Generated{Root: "../..", Page: "host-fields.md", Package: "./controllers/infraenv", Update: *update}.Hold(t, "settings of an InfraEnv", b.String())
 }
 
@@ -137,7 +174,10 @@ func TestWhatIsEmptiedIsTakenBack(t *testing.T) {
 			continue // a test of its own
 		}
 		t.Run(s.path, func(t *testing.T) {
-			w := newWorld(t, pullSecret(goodSecret), infraEnv(), mirrorMap(map[string]string{"registries.conf": registries, "ca-bundle.crt": certificate}))
+			elsewhere := mirrorMap(map[string]string{"registries.conf": strings.ReplaceAll(registries, "mirror.example", "elsewhere.example")})
+			elsewhere.Namespace = "elsewhere"
+			w := newWorld(t, pullSecret(goodSecret), infraEnv(), mirrorMap(map[string]string{"registries.conf": registries, "ca-bundle.crt": certificate}), elsewhere,
+				nmstate("m0", "52:54:00:00:00:01", ofEdge), nmstate("m1", "52:54:00:00:00:02", ofCore, func(c *agentv1.NMStateConfig) { c.Labels["site"] = "core" }))
 			w.r.hub = &imaged{Hub: w.hub, urls: service.ImageURLs{ISO: "http://images.example/1.iso"}}
 			_, env := w.pass()
 			empty := env.Spec

@@ -124,10 +124,15 @@ func TakeMoreHosts(w *settle.Work, c *store.Cluster) error {
 	if err := w.TriggerCluster(c, clustermachine.ToAddingHosts); err != nil {
 		return err
 	}
+	nameAPI(c)
+	return nil
+}
+
+// nameAPI says where hosts that join have their configuration from, unless somebody has said it.
+func nameAPI(c *store.Cluster) {
 	if wire.Value(c.API.APIVIPDNSName) == "" {
 		c.API.APIVIPDNSName = new("api." + c.API.Name + "." + c.API.BaseDNSDomain)
 	}
-	return nil
 }
 
 // Opened has a cluster take a new host. One that a resource describes is turned into one

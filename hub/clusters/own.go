@@ -57,6 +57,7 @@ func recovered(w *settle.Work, c *store.Cluster, was string) bool {
 	c.API.Status, c.API.StatusInfo, c.API.StatusUpdatedAt = status, info, w.At()
 	if status == wire.ClusterStatusAddingHosts {
 		c.API.Kind = wire.ClusterKindAddHostsCluster
+		nameAPI(c)
 	}
 	return true
 }

@@ -64,6 +64,7 @@ var settings = []setting{
 	{[]string{"Tags"}, always, func(c *store.Cluster) []any { return []any{&c.API.Tags} }},
 	{[]string{"Source"}, atFirst, func(c *store.Cluster) []any { return []any{&c.Source} }},
 	{[]string{"Kubernetes"}, atFirst, func(c *store.Cluster) []any { return []any{&c.Kubernetes} }},
+	{[]string{"Imported"}, always, func(c *store.Cluster) []any { return []any{&c.API.Imported} }},
 	{[]string{"Files"}, later, func(c *store.Cluster) []any { return []any{&c.Given} }},
 }
 

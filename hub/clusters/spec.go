@@ -74,6 +74,8 @@ type Spec struct {
 	// Was is the status that the object shows. It counts when there is no record: then
 	// that was lost with the store, and the cluster is not installed again by itself.
 	Was string
+	// Imported tells that somebody else has installed the cluster: its hosts have their Ignition from it.
+	Imported bool
 	// Arrived tells that Was came along with the object from elsewhere, so that the objects of its hosts
 	// may come later.
 	Arrived bool
@@ -276,9 +278,12 @@ func (spec Spec) apply(c *store.Cluster) {
 	c.API.NTPSources, c.API.Tags = spec.NTPSources, spec.Tags
 	c.API.DiskEncryption, c.API.IgnitionEndpoint = spec.DiskEncryption, spec.IgnitionEndpoint
 	c.API.Platform, c.API.LoadBalancer = spec.Platform, spec.LoadBalancer
-	c.API.SchedulableMasters = nil
+	c.API.SchedulableMasters, c.API.Imported = nil, nil
 	if spec.SchedulableMasters {
 		c.API.SchedulableMasters = new(true)
+	}
+	if spec.Imported {
+		c.API.Imported = new(true)
 	}
 	c.API.Hyperthreading = cmp.Or(spec.Hyperthreading, wire.ClusterHyperthreadingAll)
 	c.API.InstallConfigOverrides = spec.InstallConfigOverrides

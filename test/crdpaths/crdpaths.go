@@ -71,6 +71,13 @@ func Covers(row, path string) bool {
 	return is && (rest == "" || strings.ContainsAny(rest[:1], ".[{"))
 }
 
+// Leaves fails unless the rows are the paths of the kind's spec that hold a value, each once: what stands for more than
+// one value could hide one that nothing becomes of.
+func Leaves(t testing.TB, kind string, rows []string) {
+	t.Helper()
+	gomega.NewWithT(t).Expect(rows).To(gomega.ConsistOf(Spec(t, kind)), "spec of %s", kind)
+}
+
 // Rows fails unless each path of the kind's spec is of exactly one row, and each row has one.
 func Rows(t testing.TB, kind string, rows []string) {
 	t.Helper()
