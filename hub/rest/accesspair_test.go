@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -82,9 +83,7 @@ func (s signer) forged(t *testing.T, good claims) map[string]string {
 	t.Helper()
 	with := func(name string, value any) claims {
 		c := claims{name: value}
-		for k, v := range good {
-			c[k] = v
-		}
+		maps.Copy(c, good)
 		return c
 	}
 	symmetric := unsigned(t, "HS256", good)
