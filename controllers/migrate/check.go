@@ -11,6 +11,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/imagecustomization/network"
 	"github.com/ironflow/ironflow/ironic"
@@ -68,6 +69,9 @@ type state struct {
 	nodes     map[string]*ironic.Node // by host key
 	down      bool                    // Ironic does not answer
 	check     string                  // that runs
+	// envs are the InfraEnvs, once envsRead says so.
+	envs     []agentv1.InfraEnv
+	envsRead bool
 }
 
 // Check looks at the fleet and writes nothing. An error means that the question

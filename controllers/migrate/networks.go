@@ -88,25 +88,6 @@ func (s *state) nmStateConfigs(ctx context.Context, envs []agentv1.InfraEnv, way
 	return nil
 }
 
-// environments are the InfraEnvs, none where the cluster has none or they may not be read.
-func (s *state) environments(ctx context.Context) (envs []agentv1.InfraEnv, err error) {
-	namespaces := s.options.Namespaces
-	if len(namespaces) == 0 {
-		namespaces = []string{""}
-	}
-	for _, namespace := range namespaces {
-		var list agentv1.InfraEnvList
-		err := s.options.Client.List(ctx, &list, client.InNamespace(namespace))
-		switch {
-		case apimeta.IsNoMatchError(err) || apierrors.IsNotFound(err) || apierrors.IsForbidden(err): // said by the check of kernel arguments
-		case err != nil:
-			return nil, fmt.Errorf("list InfraEnvs: %w", err)
-		}
-		envs = append(envs, list.Items...)
-	}
-	return envs, nil
-}
-
 // liveOf is what is known of the live system of a host, as the image builder takes it: by the
 // host's architecture, and the version that its InfraEnv asks for.
 func (s *state) liveOf(ctx context.Context, h *metal3.BareMetalHost, envs []agentv1.InfraEnv) network.Live {
