@@ -100,10 +100,7 @@ func concernOtherMachine(o *Observed, d *Decision) {
 		d.warn("NodeOfAnotherMachine", "the host is deleted without touching a machine: its node in Ironic is of another BMC than the host says")
 		enter(o, d, StateDeleting)
 	case inMaintenance(o, d):
-	case o.AtBMC != "": // it is to be known for a second one before the first one goes
-		d.do(LookAtBMC{o.AtBMC})
-	case o.Unlisted:
-		awaitList(d)
+	case otherNode(o, d): // before the first one goes
 	case o.available() && o.Host.Status.PoweredOn:
 		d.Status.PoweredOn, d.Again = false, true // that of the other machine; it is stored before the node goes
 	default:

@@ -107,12 +107,7 @@ func ensureEnrolled(o *Observed, d *Decision) {
 		enter(o, d, StateDeleting)
 		return
 	}
-	switch { // whatever the name of a node is that the BMC has: the machine would have two
-	case o.AtBMC != "":
-		d.do(LookAtBMC{o.AtBMC})
-		return
-	case o.Unlisted:
-		awaitList(d)
+	if otherNode(o, d) {
 		return
 	}
 	if o.Settings.BuildImages && !o.Image.Asked && nodespec.BootsForInspection(o.Host) && o.State() == metal3.StateRegistering {
@@ -132,9 +127,18 @@ func ensureEnrolled(o *Observed, d *Decision) {
 // untilListed is how long a host waits at a time that is to be enrolled right after the program has started.
 const untilListed = 5 * time.Second
 
-// awaitList waits until it is known which nodes there are.
-func awaitList(d *Decision) {
-	d.wait(untilListed, view.Note{Step: "looking for the host's node", WaitingFor: "Ironic to list its nodes"})
+// otherNode looks at another node that the host's BMC is said to have, whatever its name is, and waits until it is known
+// which nodes there are: the machine would have two. It reports whether there is something to do for that.
+func otherNode(o *Observed, d *Decision) bool {
+	switch {
+	case o.AtBMC != "":
+		d.do(LookAtBMC{o.AtBMC})
+	case o.Unlisted:
+		d.wait(untilListed, view.Note{Step: "looking for the host's node", WaitingFor: "Ironic to list its nodes"})
+	default:
+		return false
+	}
+	return true
 }
 
 // ensureVerified brings a freshly enrolled node to manageable, which makes Ironic
