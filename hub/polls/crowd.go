@@ -16,6 +16,9 @@ const (
 	pollsPerSecond = 100
 	// crowdWindow is how long a host counts after its poll: the longest usual delay.
 	crowdWindow = time.Minute
+	// putOffGap is the gap of a host whose checks are put off. An agent comes up to a quarter later than its gap:
+	// within a minute (cycle_s of `make bench-agent`).
+	putOffGap = 45 * time.Second
 )
 
 // crowd counts the hosts that poll. Hosts of two windows are kept, so that the
@@ -57,7 +60,7 @@ func (d *Desk) Pause(key store.HostKey, delay time.Duration) (pause, gap time.Du
 	}
 	gap = gapFor(hosts)
 	if delay > instructions.Normal && d.behind() > repeatsBehind {
-		gap = max(gap, instructions.Normal) // its checks are put off: that they are fewer is no change to come back for
+		gap = max(gap, putOffGap) // its checks are put off: that they are fewer is no change to come back for
 	}
 	if delay <= 0 {
 		return delay, gap // the agent is not to come back
