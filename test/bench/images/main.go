@@ -40,7 +40,7 @@ func main() {
 	serve := flag.String("serve", "", "internal: serve images over this base")
 	tlsDir := flag.String("tls", "", "internal: folder of the certificate")
 	flag.IntVar(&o.hosts, "hosts", 1000, "images to build")
-	flag.IntVar(&o.rounds, "rounds", 3, "rounds; the median counts")
+	flag.IntVar(&o.rounds, "rounds", 9, "rounds; the median counts")
 	flag.Float64Var(&o.seconds, "seconds", 2, "length of one measurement")
 	flag.StringVar(&o.only, "only", "", "one load instead of all")
 	flag.StringVar(&o.workers, "nginx-workers", "auto,1", "numbers of nginx's processes to try: auto uses all cores, one leaves the others to the client")
@@ -159,12 +159,19 @@ type measured struct {
 	allocs                   []float64 // per request of r64k
 }
 
-// rounds runs a bench against all targets in turn, of which the first is our own.
+// rounds runs a bench against all targets in turn, of which the first is our own. Every second round has them the
+// other way round, and a server's rate is compared with the other's of the same round: the computer's own pace, which
+// changes by a tenth within a minute, is then the same for both.
 func (m *measured) rounds(ctx context.Context, b bench, rounds int, targets []*target) error {
 	rates, tails := map[*target][]float64{}, map[*target][]float64{}
 	fmt.Printf("%-9s %-10s %10s %10s %9s %9s %9s\n", "load", "server", "req/s", "MB/s", "p50 ms", "p99 ms", "CPU us")
-	for range rounds {
-		for i, t := range targets {
+	var ratios []float64
+	for n := range rounds {
+		order := slices.Clone(targets)
+		if n%2 == 1 {
+			slices.Reverse(order)
+		}
+		for _, t := range order {
 			before, err1 := t.mallocs()
 			begun, err2 := t.cpu()
 			r, err := load(ctx, t, b)
@@ -174,12 +181,15 @@ func (m *measured) rounds(ctx context.Context, b bench, rounds int, targets []*t
 				return err
 			}
 			spent := float64((ended - begun).Microseconds()) / float64(len(r.latencies))
-			if i == 0 && b.name == "r64k" {
+			if t == targets[0] && b.name == "r64k" {
 				m.allocs = append(m.allocs, float64(after-before)/float64(len(r.latencies)))
 			}
 			rates[t], tails[t] = append(rates[t], r.rate()), append(tails[t], r.percentile(99))
 			m.wrong, m.dropped, m.compared = m.wrong+r.wrong, m.dropped+r.dropped, m.compared+r.compared
 			fmt.Printf("%-9s %-10s %10.0f %10.0f %9.2f %9.2f %9.1f\n", b.name, t.name, r.rate(), r.megabytes(), r.percentile(50), r.percentile(99), spent)
+		}
+		if len(targets) > 1 {
+			ratios = append(ratios, rates[targets[0]][n]/rates[targets[1]][n])
 		}
 	}
 	own := median(rates[targets[0]])
@@ -188,7 +198,7 @@ func (m *measured) rounds(ctx context.Context, b bench, rounds int, targets []*t
 		m.report["r64k_p99_ms"] = median(tails[targets[0]])
 	}
 	if len(targets) > 1 {
-		m.report[b.name+"_vs_nginx"] = round(own / median(rates[targets[1]]))
+		m.report[b.name+"_vs_nginx"] = round(median(ratios))
 		if b.name == "r64k" {
 			m.report["nginx_r64k_p99_ms"] = median(tails[targets[1]])
 		}
