@@ -38,7 +38,7 @@ type Row struct {
 	// Machine is what the host controller has the node keep of the machine that it is of, in extra: one
 	// key for each line; empty for nothing.
 	Machine string
-	// Told is what the host controller has the node keep of which spec it was told of, in extra; empty for
+	// Told is what the host controller has the node keep of what it was told of the spec, in extra; empty for
 	// nothing.
 	Told string
 

@@ -2,7 +2,6 @@ package host
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"strings"
@@ -223,9 +222,9 @@ func TestANodeKnowsOfALaterSpecThanABackupHas(t *testing.T) {
 			eachAtRest(t, func(t *testing.T, w *world) {
 				n, _ := w.sim.Node("lab~host-1")
 				extra, _ := n.Fields["extra"].(map[string]any)
-				info, present := w.driverInfo(), fmt.Sprintf("%s %d", w.host().UID, w.host().Generation)
-				w.g.Expect(extra["ironflow_told"]).To(Equal(present))
-				extra["ironflow_told"] = fmt.Sprintf("%s %d", w.host().UID, w.host().Generation+3)
+				info, present := w.driverInfo(), extra["ironflow_told"]
+				w.g.Expect(present).NotTo(BeEmpty())
+				extra["ironflow_told"] = "something else"
 				if other {
 					info["redfish_verify_ca"] = false
 				}

@@ -357,6 +357,22 @@ scenario: provisioned, with a backup of when it was off
 moved to another cluster with its status: a
 certificate not verified for a
 restored from a backup of when it was provisioned: a`,
+	"a node that was told of an older spec by a backup is told of a newer one by the next backup": `
+scenario: an image that redirects
+the Secret goes of a
+Ironic goes on with node-0
+Ironic goes on with node-0
+Ironic goes on with node-0
+certificate not verified for a
+Ironic goes on with node-0
+restored from a backup of when it was being deployed: a
+restored from a backup of when it was provisioned: a`,
+	"what is deployed on the node of a host that is restored as having something else is not taken for that": `
+scenario: given back
+Ironic goes on with node-0
+Ironic goes on with node-0
+restored from a backup of when it was provisioned: a; write 1 is refused
+Ironic goes on with node-0`,
 	"a machine that is kept off is told of how its BMC is reached": `
 scenario: provisioned by a method
 annotation hard forced reboot on a

@@ -3,7 +3,6 @@ package nodespec
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -147,26 +146,13 @@ func desiredBMC(in Input, d *ironic.Desired) {
 	// By the request that tells Ironic of the address, or by any other one: a fleet that is taken over is not
 	// written to for it alone.
 	d.ExtraBeside = ironic.Fields{ironic.KeyMachine: MachineText(in.Host), ironic.KeyTold: toldText(in.Host)}
-	if ToldSince(in.Host, &in.Node.Row) {
+	if ToldOtherwise(in.Host, &in.Node.Row) {
 		d.Extra[ironic.KeyTold] = toldText(in.Host)
 	}
 	d.SendSecrets = in.NewCredentials
 	if sent := in.BMC.Content; sent != "" && (in.NewCredentials || in.Node.Credentials == sent) {
 		d.Extra[ironic.KeyCredentials] = sent
 	}
-}
-
-// toldText is how a node keeps which spec it was told of.
-func toldText(h *metal3.BareMetalHost) string {
-	return string(h.UID) + " " + strconv.FormatInt(h.Generation, 10)
-}
-
-// ToldSince reports whether a node was told of a spec after the one that the host has: the host was put back as a backup
-// of the API server's database has it, be it of before it was moved away and became another object.
-func ToldSince(h *metal3.BareMetalHost, n *ironic.Row) bool {
-	uid, generation, is := strings.Cut(n.Told, " ")
-	told, err := strconv.ParseInt(generation, 10, 64)
-	return is && (uid != string(h.UID) || err != nil || told > h.Generation)
 }
 
 // addressKeys are the keys of driver_info that an address and its Secret fill, of all schemes.

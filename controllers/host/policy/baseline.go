@@ -166,7 +166,7 @@ func (o *Observed) holdsOther() bool {
 	inWork = inWork || told == (nodespec.Wish{}) // and given back before anything was installed
 	n, read := o.InFull()
 	if !read { // the watch shows whether it was recorded otherwise; at the end of a deployment it is read anyway
-		return !inWork && o.Node.Wish != "" && o.Node.Wish != told.Digest() && o.Node.Wish != o.Wish
+		return !inWork && o.Node.Wish != "" && o.Node.Wish != told.Digest() && (o.Node.Wish != o.Wish || told.Digest() != o.WishTold)
 	}
 	asked, known := nodespec.RecordedWish(n.Node())
 	return known && (nodespec.OfAnotherTime(o.Host, n.Node()) || !inWork && nodespec.Changed(asked, told))

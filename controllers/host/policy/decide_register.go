@@ -311,10 +311,10 @@ func wantsPorts(o *Observed) bool {
 }
 
 // newSpec reports whether Ironic has not been told all of the present spec: the
-// condition Manageable keeps the generation that it was told last, and the node itself, where it was told of another one since.
+// condition Manageable keeps the generation that it was told last, and the node itself what it was told.
 func newSpec(o *Observed) bool {
 	c := meta.FindStatusCondition(o.Host.Status.Conditions, metal3.ManageableCondition)
-	return c == nil || c.ObservedGeneration != o.Host.Generation || o.Node != nil && nodespec.ToldSince(o.Host, o.Node)
+	return c == nil || c.ObservedGeneration != o.Host.Generation || o.Node != nil && nodespec.ToldOtherwise(o.Host, o.Node)
 }
 
 // forgetTold has the present spec be one that Ironic was not told of: what the status keeps of that is of

@@ -40,8 +40,9 @@ type Kept struct {
 	// is taken to be off by that once Ironic has had the time to look.
 	Off OffWord
 	// Wish is, as ironic.Row has it, what the node is known to hold that is none other than the
-	// status says, although it is written otherwise. Lost: one more read.
-	Wish string
+	// status says, although it is written otherwise, and WishTold the digest of what that said: a status of a
+	// backup says something else. Lost: one more read.
+	Wish, WishTold string
 	// SeenIn is the phase in which the host's node was last seen, with nothing on the machine
 	// that the status does not know of. Lost, with the node: the machine is left alone if it is
 	// on, until somebody says that nothing of it is needed.
@@ -98,9 +99,9 @@ func (o *Observed) Keep(failed bool, stored State) Kept {
 		}
 	}
 	if _, read := o.InFull(); read {
-		k.Wish = ""
-		if !o.holdsOther() {
-			k.Wish = o.Node.Wish
+		k.Wish, k.WishTold = "", ""
+		if slices.Contains(inUse, o.Node.ProvisionState) && !o.holdsOther() {
+			k.Wish, k.WishTold = o.Node.Wish, nodespec.Deployed(o.Host).Digest()
 		}
 	}
 	return k

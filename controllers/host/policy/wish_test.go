@@ -9,6 +9,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -150,4 +151,20 @@ func TestTheRecordGoesWithTheMachine(t *testing.T) {
 	g.Expect(wanted(o).Extra).To(HaveKeyWithValue("ironflow_wish", ironic.Remove))
 	wantInstall(o.Host)
 	g.Expect(wanted(o).Extra).NotTo(HaveKey("ironflow_wish"), "it is about to be written anew")
+}
+
+// TestWhatWasComparedIsOfOneStatus: a node that holds what the status says, though it is written otherwise, is not read
+// again and again for that. That it holds what another status said, such as that of a backup, is not known by it.
+func TestWhatWasComparedIsOfOneStatus(t *testing.T) {
+	g := NewWithT(t)
+	o := observed(metal3.StateProvisioned, ironic.StateActive)
+	o.Host.Status.Provisioning.Image = metal3.Image{URL: "a"}
+	w := nodespec.WishOf(&metal3.Image{URL: "a", Checksum: "other"}, nil)
+	full(o).Extra, full(o).InstanceInfo = map[string]any{"ironflow_wish": w}, map[string]any{"ironflow_wish": w.Digest()}
+	full(o).Wish = w.Digest()
+	o.Kept = o.Keep(false, metal3.StateProvisioned)
+	o.Sight = nodeaction.Summary(full(o).Row)
+	g.Expect(o.holdsOther()).To(BeFalse())
+	o.Host.Status.Provisioning.Image = metal3.Image{URL: "b"}
+	g.Expect(o.holdsOther()).To(BeTrue())
 }
