@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/ironic"
@@ -79,7 +80,7 @@ func (w *World) installed(n *node) {
 		a.Off, a.Free, a.Forgotten, a.Inspect = keptOff(h), false, false, false
 		a.Older = a.Older && h.Status.Provisioning.State != metal3.StateProvisioning
 		w.asked[key] = a
-		if h.Status.Provisioning.ID == n.UUID {
+		if id := h.Status.Provisioning.ID; id == n.UUID || id == "" && n.Name == nodespec.NodeName(h) { // it lost its status meanwhile
 			w.tenants[n.address] = key
 		}
 	}

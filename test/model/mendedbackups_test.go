@@ -373,6 +373,17 @@ Ironic goes on with node-0
 Ironic goes on with node-0
 restored from a backup of when it was provisioned: a; write 1 is refused
 Ironic goes on with node-0`,
+	"a detached host with another one's BMC speaks of the machine that it had, also where that one has lost its status": `
+scenario: detached, with the BMC of another host
+no image for a
+Ironic goes on with node-0
+no power-off for b
+Ironic goes on with node-0
+retry a
+Ironic goes on with node-0
+restored from a backup of when it was being deployed: a
+moved to another cluster without its status: a
+Ironic goes on with node-0`,
 	"a machine that is kept off is told of how its BMC is reached": `
 scenario: provisioned by a method
 annotation hard forced reboot on a
