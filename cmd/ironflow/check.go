@@ -17,6 +17,7 @@ import (
 	"github.com/ironflow/ironflow/api/config/topics"
 	"github.com/ironflow/ironflow/controllers/selfcheck"
 	"github.com/ironflow/ironflow/ironic"
+	"github.com/ironflow/ironflow/ironic/configured"
 )
 
 const checkLong = `Looks at what Ironflow needs around it, and says what is wrong and what to do: the Kubernetes API with its rights and
@@ -131,7 +132,7 @@ func (s *configuration) clusterChecks(hub bool) []selfcheck.Check {
 
 // ironicCheck asks each Ironic by a gateway of its own.
 func (s *configuration) ironicCheck(ctx context.Context) selfcheck.Check {
-	configs, err := ironicConfigs(s.Ironic)
+	configs, err := configured.All(s.Ironic)
 	var list []selfcheck.Ironic
 	for _, c := range configs {
 		gateway, problem := ironic.New(ctx, c)

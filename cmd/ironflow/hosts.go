@@ -5,11 +5,12 @@ import (
 	"errors"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/config/topics"
-	"github.com/ironflow/ironflow/api/config/v1alpha1"
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/claim"
 	"github.com/ironflow/ironflow/controllers/firmware"
 	"github.com/ironflow/ironflow/controllers/host"
@@ -18,6 +19,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/progress"
 	"github.com/ironflow/ironflow/controllers/subscription"
 	"github.com/ironflow/ironflow/ironic"
+	"github.com/ironflow/ironflow/ironic/configured"
 )
 
 // hostPart is the controllers of BareMetalHosts and of the kinds around them, with the way to Ironic.
@@ -47,17 +49,9 @@ func (h *hostPart) Flags() []settings.Group {
 func (h *hostPart) Check() error {
 	s := &h.settings
 	if !h.alone {
-		return errors.Join(checkIronic(s.Ironic), h.checkHosts())
+		return errors.Join(configured.Check(s.Ironic), h.checkHosts())
 	}
-	return errors.Join(h.readLiveImages(), h.checkHosts(), checkIronic(s.Ironic), s.checkPublished())
-}
-
-// checkIronic refuses to work without one.
-func checkIronic(c v1alpha1.Ironic) error {
-	if c.Endpoint == "" && c.EndpointsFile == "" {
-		return errors.New("no Ironic: set --ironic-endpoint or IRONIC_ENDPOINT to its URL, such as https://ironic.example:6385")
-	}
-	return nil
+	return errors.Join(h.readLiveImages(), h.checkHosts(), configured.Check(s.Ironic), s.checkPublished())
 }
 
 // Setup implements part: the host controller, and those of the kinds that go with a host.
@@ -105,4 +99,37 @@ func (h *hostPart) makeKinds() (*media.Gate, error) {
 		err = errors.Join(err, claim.Setup(h.manager))
 	}
 	return gate, err
+}
+
+// makeIronics builds the gateways and their watches, which the manager runs.
+func (p *hostPart) makeIronics(ctx context.Context) error {
+	configs, err := configured.All(p.settings.Ironic)
+	if err != nil {
+		return err
+	}
+	p.ironics = ironic.NewEndpoints()
+	for _, c := range configs {
+		c.Registerer = metrics.Registry
+		gateway, err := ironic.New(ctx, c)
+		if err != nil {
+			return err
+		}
+		log := p.log.WithName("node-watch").WithValues("ironic", gateway.Name())
+		if _, err := p.ironics.Add(gateway, ironic.WatchOptions{Log: log, HeartbeatTimeout: p.settings.Ironic.HeartbeatTimeout.Duration}); err != nil {
+			return err
+		}
+	}
+	return p.manager.Add(manager.RunnableFunc(p.ironics.Run))
+}
+
+// ironicOf finds the Ironic that a host was assigned to.
+func (p *program) ironicOf(h *metal3.BareMetalHost) (*ironic.Gateway, error) {
+	e, err := p.ironics.Get(h.Annotations[names.Ironic])
+	if errors.Is(err, ironic.ErrUnknownEndpoint) && h.Annotations[names.Ironic] == "" {
+		e, err = p.ironics.OfNode(h.Status.Provisioning.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e.Gateway, nil
 }

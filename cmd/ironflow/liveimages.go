@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -77,4 +78,13 @@ func (p *imagePart) agentConfig(ctx context.Context, env *agentv1.InfraEnv, mach
 		URL: p.settings.Hub.PublishURL, InfraEnvID: hubid.InfraEnv(env), Version: "ironflow/ironflow-agent:" + version.Release(),
 		Token: ignition.Secret(token), CA: ca, Gate: !p.settings.LiveSystem.IronicAgentForeign, Image: p.settings.LiveSystem.AgentImage,
 	}, nil
+}
+
+// readExisting returns the file's content, empty when there is no such file.
+func readExisting(file string) (string, error) {
+	raw, err := os.ReadFile(file)
+	if os.IsNotExist(err) || file == "" {
+		return "", nil
+	}
+	return string(raw), err
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/host/metrics"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/ironic"
+	"github.com/ironflow/ironflow/ironic/configured"
 	"github.com/ironflow/ironflow/test/media"
 )
 
@@ -118,7 +119,7 @@ func registered(t *testing.T) map[string]metric {
 	s := defaults(t.TempDir())
 	s.Images.BaseImage, s.Images.PublishURL = iso, "http://192.0.2.1:8080"
 	s.Ironic.Endpoint = "http://192.0.2.1:6385"
-	config := ironicConfig(s.Ironic)
+	config := configured.One(s.Ironic)
 	config.Registerer = l
 	_, err = ironic.New(t.Context(), config)
 	g.Expect(err).NotTo(HaveOccurred())

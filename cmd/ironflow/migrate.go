@@ -18,11 +18,10 @@ import (
 
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/config/topics"
-	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/controllers/migrate"
 	"github.com/ironflow/ironflow/imagecustomization/cli"
 	"github.com/ironflow/ironflow/imagecustomization/configured"
-	"github.com/ironflow/ironflow/ironic"
+	ironicconfigured "github.com/ironflow/ironflow/ironic/configured"
 )
 
 // forMigrate reports whether the check needs a row of the tables: where the cluster
@@ -34,30 +33,6 @@ func forMigrate(row settings.Row) bool {
 
 // perHost is the flag that says whether there is a live image per host.
 const perHost = "build-preprov-image"
-
-// operatorsIronic is the Ironic of baremetal-operator, which has one: of a list
-// with several it is the one with the URL of --ironic-endpoint.
-func operatorsIronic(s v1alpha1.Ironic) (ironic.Config, error) {
-	if s.EndpointsFile == "" {
-		return ironicConfig(s), nil
-	}
-	list, err := readEndpoints(s.EndpointsFile)
-	if err != nil {
-		return ironic.Config{}, err
-	}
-	if len(list) > 1 {
-		if s.Endpoint == "" {
-			return ironic.Config{}, fmt.Errorf("%s lists %d Ironics, and baremetal-operator has one: name its URL with --ironic-endpoint or IRONIC_ENDPOINT", s.EndpointsFile, len(list))
-		}
-		base := func(url string) string { return strings.TrimSuffix(strings.TrimRight(url, "/"), "/v1") }
-		list = slices.DeleteFunc(list, func(c ironic.Config) bool { return base(c.URL) != base(s.Endpoint) })
-		if len(list) == 0 {
-			return ironic.Config{}, fmt.Errorf("%s lists no Ironic with the URL %s of --ironic-endpoint", s.EndpointsFile, s.Endpoint)
-		}
-	}
-	list[0].Timeout = s.Timeout.Duration
-	return list[0], nil
-}
 
 // environment is the environment of this process.
 func environment() map[string]string {
@@ -130,7 +105,7 @@ func runMigrate(ctx context.Context, hosts *hostPart, o migrateOptions, out io.W
 		return err
 	}
 	options := migrate.Options{Client: reader, Settings: hosts.decisions(), Environment: environment()}
-	if options.Ironic, err = operatorsIronic(s.Ironic); err != nil {
+	if options.Ironic, err = ironicconfigured.Operators(s.Ironic); err != nil {
 		return err
 	}
 	if options.Live, err = cli.LiveSystems(ctx, o.base, s.LiveSystem.Nmstatectl); err != nil {

@@ -1,19 +1,13 @@
-package main
+package configured
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
-	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/yaml"
 
 	"github.com/ironflow/ironflow/api/config/v1alpha1"
-	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -94,9 +88,9 @@ func (e endpointFile) config(dir string) ironic.Config {
 	return c
 }
 
-// ironicConfigs are how each Ironic is reached.
-func ironicConfigs(s v1alpha1.Ironic) ([]ironic.Config, error) {
-	configs := []ironic.Config{ironicConfig(s)}
+// All are how each Ironic is reached: that of the settings, or those of their list.
+func All(s v1alpha1.Ironic) ([]ironic.Config, error) {
+	configs := []ironic.Config{One(s)}
 	if s.EndpointsFile != "" {
 		var err error
 		if configs, err = readEndpoints(s.EndpointsFile); err != nil {
@@ -107,37 +101,4 @@ func ironicConfigs(s v1alpha1.Ironic) ([]ironic.Config, error) {
 		configs[i].Timeout = s.Timeout.Duration
 	}
 	return configs, nil
-}
-
-// makeIronics builds the gateways and their watches, which the manager runs.
-func (p *hostPart) makeIronics(ctx context.Context) error {
-	configs, err := ironicConfigs(p.settings.Ironic)
-	if err != nil {
-		return err
-	}
-	p.ironics = ironic.NewEndpoints()
-	for _, c := range configs {
-		c.Registerer = metrics.Registry
-		gateway, err := ironic.New(ctx, c)
-		if err != nil {
-			return err
-		}
-		log := p.log.WithName("node-watch").WithValues("ironic", gateway.Name())
-		if _, err := p.ironics.Add(gateway, ironic.WatchOptions{Log: log, HeartbeatTimeout: p.settings.Ironic.HeartbeatTimeout.Duration}); err != nil {
-			return err
-		}
-	}
-	return p.manager.Add(manager.RunnableFunc(p.ironics.Run))
-}
-
-// ironicOf finds the Ironic that a host was assigned to.
-func (p *program) ironicOf(h *metal3.BareMetalHost) (*ironic.Gateway, error) {
-	e, err := p.ironics.Get(h.Annotations[names.Ironic])
-	if errors.Is(err, ironic.ErrUnknownEndpoint) && h.Annotations[names.Ironic] == "" {
-		e, err = p.ironics.OfNode(h.Status.Provisioning.ID)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return e.Gateway, nil
 }

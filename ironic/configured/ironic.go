@@ -1,6 +1,9 @@
-package main
+// Package configured makes of the program's configuration how each Ironic is reached. It refuses what
+// cannot work, with the flag and what to set.
+package configured
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -8,9 +11,17 @@ import (
 	"github.com/ironflow/ironflow/ironic"
 )
 
-// ironicConfig is how to reach Ironic. Files that do not exist leave their part of
+// Check refuses to work without one.
+func Check(s v1alpha1.Ironic) error {
+	if s.Endpoint == "" && s.EndpointsFile == "" {
+		return errors.New("no Ironic: set --ironic-endpoint or IRONIC_ENDPOINT to its URL, such as https://ironic.example:6385")
+	}
+	return nil
+}
+
+// One is how to reach the Ironic of the settings themselves. Files that do not exist leave their part of
 // the authentication out, as with baremetal-operator.
-func ironicConfig(s v1alpha1.Ironic) ironic.Config {
+func One(s v1alpha1.Ironic) ironic.Config {
 	c := ironic.Config{
 		URL:      s.Endpoint,
 		CAFile:   existing(s.CAFile),
@@ -40,13 +51,4 @@ func existing(file string) string {
 		return ""
 	}
 	return file
-}
-
-// readExisting returns the file's content, empty when there is no such file.
-func readExisting(file string) (string, error) {
-	raw, err := os.ReadFile(file)
-	if os.IsNotExist(err) || file == "" {
-		return "", nil
-	}
-	return string(raw), err
 }

@@ -1,4 +1,4 @@
-package main
+package configured
 
 import (
 	"os"
@@ -13,8 +13,8 @@ import (
 
 func TestNamesOfTheCertificateCanBeSkipped(t *testing.T) {
 	g := NewWithT(t)
-	g.Expect(ironicConfig(v1alpha1.Ironic{SkipNames: true}).SkipServerName).To(BeTrue())
-	g.Expect(ironicConfig(v1alpha1.Ironic{}).SkipServerName).To(BeFalse())
+	g.Expect(One(v1alpha1.Ironic{SkipNames: true}).SkipServerName).To(BeTrue())
+	g.Expect(One(v1alpha1.Ironic{}).SkipServerName).To(BeFalse())
 }
 
 func TestAuthenticationFollowsTheFolder(t *testing.T) {
@@ -45,7 +45,7 @@ func TestAuthenticationFollowsTheFolder(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(ironicConfig(c.settings).Auth).To(Equal(c.want))
+			NewWithT(t).Expect(One(c.settings).Auth).To(Equal(c.want))
 		})
 	}
 }
