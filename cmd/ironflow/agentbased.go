@@ -9,6 +9,8 @@ import (
 	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/hub/backup"
+	"github.com/ironflow/ironflow/hub/configured"
 	"github.com/ironflow/ironflow/hub/diskcopy/keep"
 )
 
@@ -42,7 +44,7 @@ func runAgentBased(ctx context.Context, s configuration) error {
 	log.Info("ironflow hub agent-based", "version", version.Release(), "url", s.Hub.PublishURL, "infra_env", s.nodeZero.Host.InfraEnvID, "mac", s.nodeZero.Host.MAC)
 	p := &program{settings: s}
 	kept, err := keep.New(keep.Options{
-		InfraEnvID: s.nodeZero.Host.InfraEnvID, Secret: os.Getenv(places.UserToken), Host: hostfile.FromEnv(), Backup: s.backup(), Log: log,
+		InfraEnvID: s.nodeZero.Host.InfraEnvID, Secret: os.Getenv(places.UserToken), Host: hostfile.FromEnv(), Backup: backup.Options{DataDir: s.Store.DataDir, Place: configured.Place(s.Store)}, Log: log,
 	})
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/configured"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/imagecustomization/cpio"
@@ -186,7 +187,7 @@ func (d documented) media() []pages.Example {
 func (d documented) hub() []pages.Example {
 	const cluster = "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d"
 	d.Expect(os.Mkdir("data", 0o700)).To(Succeed())
-	key, err := auth.LoadKey(filepath.Join("data", keyFile))
+	key, err := auth.LoadKey(filepath.Join("data", configured.KeyFile))
 	d.Expect(err).NotTo(HaveOccurred())
 	token, err := key.ClusterToken(cluster)
 	d.Expect(err).NotTo(HaveOccurred())

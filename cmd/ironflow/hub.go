@@ -69,7 +69,7 @@ func newHubOver(ctx context.Context, records store.Store, s configuration, cert 
 	if h.files, err = configured.Files(s.Files).Open(ctx, s.Store.DataDir, log); err != nil {
 		return nil, fmt.Errorf("the hub's files: %w", err)
 	}
-	key, err := s.tokenKey()
+	key, err := configured.TokenKey(s.Hub, s.Store.DataDir)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func newHubOver(ctx context.Context, records store.Store, s configuration, cert 
 	}
 	h.live = &program{settings: s, cert: cert, hub: h}
 	api := rest.Options{
-		Hub: h.core, Auth: rest.Auth{None: s.Hub.Auth == authNone, Key: key, Local: s.nodeZero.local}, Registerer: metrics, Log: log,
+		Hub: h.core, Auth: rest.Auth{None: s.Hub.Auth == configured.AuthNone, Key: key, Local: s.nodeZero.local}, Registerer: metrics, Log: log,
 		PublicURL: s.Hub.PublishURL, LiveFiles: hubImages{h.live},
 	}
 	if err := (hubAPI{s.Hub, s.HubReleases}).apply(ctx, s.Kubernetes.Kubeconfig, &api); err != nil {

@@ -2,11 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/url"
-	"os"
-	"strings"
 	"time"
 
 	clientrest "k8s.io/client-go/rest"
@@ -14,7 +10,6 @@ import (
 	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/controllers/hubusers"
 	"github.com/ironflow/ironflow/hub/configured"
-	"github.com/ironflow/ironflow/hub/releases"
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/users"
 )
@@ -28,18 +23,14 @@ type hubAPI struct {
 // apply reads the settings into the API's options.
 func (a hubAPI) apply(ctx context.Context, kubeconfig string, o *rest.Options) error {
 	var err error
-	if o.Auth.UserToken, err = a.userToken(); err != nil {
+	if o.Auth.UserToken, err = configured.UserToken(a.Hub); err != nil {
 		return err
 	}
 	if o.Auth.Users, err = a.users(kubeconfig); err != nil {
 		return err
 	}
-	if u, err := url.Parse(a.UpdateService); a.UpdateService != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
-		return fmt.Errorf("--hub-update-service %q is not a URL such as https://host/graph", a.UpdateService)
-	}
-	o.Releases = &releases.File{Path: a.File, Service: releases.Service{URL: a.UpdateService}}
-	if _, err := o.Releases.Catalog(); err != nil {
-		return fmt.Errorf("--hub-releases-file: %w", err)
+	if o.Releases, err = configured.Releases(a.HubReleases); err != nil {
+		return err
 	}
 	o.Lookup, err = configured.ReleaseFinder(ctx, a.HubReleases, o.Releases)
 	return err
@@ -74,22 +65,4 @@ func (a hubAPI) users(kubeconfig string) (users.Directory, error) {
 		return nil, nil
 	}
 	return users.All(all...), nil
-}
-
-// shortestToken is how many characters keep a token from being guessed.
-const shortestToken = 16
-
-func (a hubAPI) userToken() (string, error) {
-	if a.UserTokenFile == "" {
-		return "", nil
-	}
-	raw, err := os.ReadFile(a.UserTokenFile)
-	if err != nil {
-		return "", fmt.Errorf("--hub-user-token-file: %w", err)
-	}
-	token := strings.TrimSpace(string(raw))
-	if len(token) < shortestToken {
-		return "", errors.New("--hub-user-token-file: the token has less than 16 characters; make one with: openssl rand -hex 32")
-	}
-	return token, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/ironflow/ironflow/api/version"
 	"github.com/ironflow/ironflow/controllers/image"
 	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/configured"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/imagecustomization/hubpaths"
@@ -22,7 +23,7 @@ import (
 type hubImages struct{ *program }
 
 // Open implements hubpaths.Hub.
-func (h hubImages) Open() bool { return h.settings.Hub.Auth == authNone }
+func (h hubImages) Open() bool { return h.settings.Hub.Auth == configured.AuthNone }
 
 // Opens implements hubpaths.Hub.
 func (h hubImages) Opens(ctx context.Context, token string) (string, error) {

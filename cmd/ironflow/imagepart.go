@@ -32,7 +32,7 @@ func (*imagePart) Name() string { return "images" }
 // Flags implements part.
 func (p *imagePart) Flags() []settings.Group {
 	s := &p.settings
-	return slices.Concat([]settings.Group{topics.Store(&s.Store)}, settings.Only(topics.OfHub(&s.IronflowConfiguration), append([]string{"hub-publish-url"}, authFlags...)...), topics.OfImages(&s.IronflowConfiguration))
+	return slices.Concat([]settings.Group{topics.Store(&s.Store)}, settings.Only(topics.OfHub(&s.IronflowConfiguration), append([]string{"hub-publish-url"}, configured.AuthFlags...)...), topics.OfImages(&s.IronflowConfiguration))
 }
 
 // Check implements part: what live images cannot do without.

@@ -18,6 +18,7 @@ import (
 	"github.com/ironflow/ironflow/api/commands"
 	"github.com/ironflow/ironflow/api/version"
 	bmccli "github.com/ironflow/ironflow/bmc/cli"
+	hubcli "github.com/ironflow/ironflow/hub/cli"
 	"github.com/ironflow/ironflow/imagecustomization/cli"
 )
 
@@ -46,7 +47,7 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newMigrateCommand(), newCRDsCommand(), cli.NewCommand(), cli.NewMediaCommand(), bmccli.NewCommand(), newReleaseCommand(), newAgentImageCommand())
+	root.AddCommand(newMigrateCommand(), newCRDsCommand(), cli.NewCommand(), cli.NewMediaCommand(), bmccli.NewCommand(), hubcli.NewRelease(), newAgentImageCommand())
 	root.AddCommand(newProcessCommands()...)
 	root.AddCommand(newCheckCommand(), commands.Version("ironflow"))
 	for _, g := range groups {

@@ -25,7 +25,7 @@ import (
 // Ways to authenticate in an agent-based installation, by the protocol's names.
 const (
 	authLocal = "agent-installer-local"
-	authNone  = "none"
+	authNone  = configured.AuthNone
 )
 
 // nodeZero are the settings of a hub that runs on one of the hosts that it installs, in the
@@ -104,7 +104,7 @@ func (s *configuration) completeNodeZero() error {
 		return fmt.Errorf("--bootstrap-host-mac %q is no hardware address: node-zero.service writes it to %s as %s", n.Host.MAC, places.NodeZero, places.BootstrapMAC)
 	}
 	n.Host.MAC, n.Host.InfraEnvID = mac.String(), strings.ToLower(n.Host.InfraEnvID)
-	s.Hub.PublishURL, s.Hub.Auth = strings.TrimSuffix(n.baseURL, "/"), authToken
+	s.Hub.PublishURL, s.Hub.Auth = strings.TrimSuffix(n.baseURL, "/"), configured.AuthToken
 	if u.Scheme == "http" {
 		s.Hub.PlainAddress, s.Hub.Address = s.Hub.Address, ""
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ironflow/ironflow/api/config/topics"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/api/version"
+	hubcli "github.com/ironflow/ironflow/hub/cli"
 )
 
 // part is a piece of the program that runs until it is stopped. A process has one, or several side by side.
@@ -105,7 +106,7 @@ func newProcessCommands() []*cobra.Command {
 		}
 		p.settings.addSettings(command, c.flags(p))
 		if c.use == "hub" {
-			command.AddCommand(newBackupCommand(), newRestoreCommand(), newAgentBasedCommand(), newClusterTokenCommand())
+			command.AddCommand(hubcli.NewBackup(), hubcli.NewRestore(), newAgentBasedCommand(), hubcli.NewClusterToken())
 		}
 		commands = append(commands, command)
 	}

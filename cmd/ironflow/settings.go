@@ -49,7 +49,7 @@ func (s *configuration) checkAddresses() error {
 	if err := configured.Files(s.Files).Check(); err != nil {
 		return err
 	}
-	if err := s.checkAuth(); err != nil {
+	if err := configured.CheckAuth(s.Hub); err != nil {
 		return err
 	}
 	return configured.Validations(s.HubValidations).Apply(&service.Options{})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -46,6 +47,18 @@ func (t ReleaseTexts) Reader() (*registry.Reader, error) {
 		return nil, fmt.Errorf("mirrors: %w", err)
 	}
 	return &registry.Reader{Mirrors: mirrors, CA: t.CA}, nil
+}
+
+// Releases are those of the site's file, or of its update service.
+func Releases(c v1alpha1.HubReleases) (*releases.File, error) {
+	if u, err := url.Parse(c.UpdateService); c.UpdateService != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
+		return nil, fmt.Errorf("--hub-update-service %q is not a URL such as https://host/graph", c.UpdateService)
+	}
+	list := &releases.File{Path: c.File, Service: releases.Service{URL: c.UpdateService}}
+	if _, err := list.Catalog(); err != nil {
+		return nil, fmt.Errorf("--hub-releases-file: %w", err)
+	}
+	return list, nil
 }
 
 // ReleaseFinder checks the settings and returns what finds out releases, until ctx ends.

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -9,7 +9,8 @@ import (
 	"github.com/ironflow/ironflow/hub/configured"
 )
 
-func newReleaseCommand() *cobra.Command {
+// NewRelease reads releases from registries.
+func NewRelease() *cobra.Command {
 	release := &cobra.Command{Use: "release", Short: "Read release images from their registry or the site's mirrors"}
 	var files configured.ReleaseFiles
 	inspect := &cobra.Command{

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -11,14 +11,13 @@ import (
 
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/config/topics"
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
+	"github.com/ironflow/ironflow/hub/configured"
 )
 
-// keyFile is the key of agents' and clusters' tokens in the data folder.
-const keyFile = "agent.key"
-
-// newClusterTokenCommand is for who puts ironflow-cluster into a cluster by hand.
-func newClusterTokenCommand() *cobra.Command {
-	var s configuration
+// NewClusterToken is for who puts ironflow-cluster into a cluster by hand.
+func NewClusterToken() *cobra.Command {
+	var s v1alpha1.IronflowConfiguration
 	cmd := &cobra.Command{
 		Use:   "cluster-token CLUSTER_ID",
 		Short: "Print the token by which ironflow-cluster reports about one cluster",
@@ -28,7 +27,7 @@ the same as long as the hub's key does.
 The key is read from the data folder, and with --hub-auth=local from where the hub has it; the hub may go on working.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			token, err := s.clusterToken(args[0])
+			token, err := clusterToken(s, args[0])
 			if err != nil {
 				return fmt.Errorf("cluster-token: %w", err)
 			}
@@ -36,20 +35,20 @@ The key is read from the data folder, and with --hub-auth=local from where the h
 			return err
 		},
 	}
-	s.addSettings(cmd, settings.Only(topics.All(&s.IronflowConfiguration), append([]string{"data-dir"}, authFlags...)...))
+	settings.Add(cmd, topics.Schema(&s), settings.Only(topics.All(&s), append([]string{"data-dir"}, configured.AuthFlags...)...))
 	return cmd
 }
 
 // clusterToken makes no key where there is none: its tokens would be nobody's.
-func (s *configuration) clusterToken(clusterID string) (string, error) {
-	path := filepath.Join(s.Store.DataDir, keyFile)
+func clusterToken(s v1alpha1.IronflowConfiguration, clusterID string) (string, error) {
+	path := filepath.Join(s.Store.DataDir, configured.KeyFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%s is missing: name the hub's own folder by --data-dir, and start the hub once before", path)
 	}
-	if err := s.checkAuth(); err != nil {
+	if err := configured.CheckAuth(s.Hub); err != nil {
 		return "", err
 	}
-	key, err := s.tokenKey()
+	key, err := configured.TokenKey(s.Hub, s.Store.DataDir)
 	if err != nil {
 		return "", err
 	}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -12,22 +12,20 @@ import (
 
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/config/topics"
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/hub/backup"
 	"github.com/ironflow/ironflow/hub/configured"
 	"github.com/ironflow/ironflow/hub/store"
 )
 
-// forBackup are the settings that say where a hub's records and keys are.
-func (s *configuration) forBackup() []settings.Group {
-	return []settings.Group{topics.Store(&s.Store)}
+// place is where a hub's records and keys are.
+func place(s v1alpha1.Store) backup.Options {
+	return backup.Options{DataDir: s.DataDir, Place: configured.Place(s)}
 }
 
-func (s *configuration) backup() backup.Options {
-	return backup.Options{DataDir: s.Store.DataDir, Place: configured.Place(s.Store)}
-}
-
-func newBackupCommand() *cobra.Command {
-	var s configuration
+// NewBackup copies a hub's records and keys to a file.
+func NewBackup() *cobra.Command {
+	var s v1alpha1.IronflowConfiguration
 	cmd := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Copy the hub's records and keys to a file; the hub can be running",
@@ -36,14 +34,14 @@ hub can be running meanwhile. An older FILE is replaced once the new one is comp
 FILE holds secrets: only its owner can read it.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			rows, err := writeBackup(cmd.Context(), s.backup(), args[0])
+			rows, err := writeBackup(cmd.Context(), place(s.Store), args[0])
 			if err != nil {
 				return fmt.Errorf("backup: %w", err)
 			}
 			return sayRows(cmd.OutOrStdout(), "copied", rows)
 		},
 	}
-	s.addSettings(cmd, s.forBackup())
+	settings.Add(cmd, topics.Schema(&s), []settings.Group{topics.Store(&s.Store)})
 	return cmd
 }
 
@@ -68,8 +66,9 @@ func writeBackup(ctx context.Context, o backup.Options, path string) (store.Rows
 	return rows, os.Rename(file.Name(), path)
 }
 
-func newRestoreCommand() *cobra.Command {
-	var s configuration
+// NewRestore puts back what NewBackup's command has copied.
+func NewRestore() *cobra.Command {
+	var s v1alpha1.IronflowConfiguration
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Restore a backup of the hub into an empty database",
@@ -83,14 +82,14 @@ A backup of SQLite can be restored into PostgreSQL, and the other way round.`,
 				return fmt.Errorf("restore: %w", err)
 			}
 			defer file.Close()
-			rows, err := backup.Restore(cmd.Context(), s.backup(), file)
+			rows, err := backup.Restore(cmd.Context(), place(s.Store), file)
 			if err != nil {
 				return fmt.Errorf("restore: %w", err)
 			}
 			return sayRows(cmd.OutOrStdout(), "put back", rows)
 		},
 	}
-	s.addSettings(cmd, s.forBackup())
+	settings.Add(cmd, topics.Schema(&s), []settings.Group{topics.Store(&s.Store)})
 	return cmd
 }
 

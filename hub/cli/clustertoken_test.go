@@ -1,20 +1,27 @@
-package main
+package cli
 
 import (
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"os"
 	"path/filepath"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/configured"
 )
 
 func TestClusterToken(t *testing.T) {
 	const id = "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d"
 	g := NewWithT(t)
 	hub := t.TempDir()
-	key, err := auth.LoadKey(filepath.Join(hub, keyFile))
+	key, err := auth.LoadKey(filepath.Join(hub, configured.KeyFile))
 	g.Expect(err).NotTo(HaveOccurred())
 	want, err := key.ClusterToken(id)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -37,7 +44,7 @@ func TestClusterToken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			var out bytes.Buffer
-			cmd := newClusterTokenCommand()
+			cmd := NewClusterToken()
 			cmd.SetArgs(append([]string{tc.id, "--data-dir", tc.dir}, tc.args...))
 			cmd.SetOut(&out)
 			cmd.SetErr(&out)
@@ -52,4 +59,17 @@ func TestClusterToken(t *testing.T) {
 			g.Expect(out.String()).To(Equal(tc.want))
 		})
 	}
+}
+
+// writePrivateKey writes a key of the curve P-256 to the file, and returns its PEM.
+func writePrivateKey(t *testing.T, path string) string {
+	t.Helper()
+	g := NewWithT(t)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	g.Expect(err).NotTo(HaveOccurred())
+	raw, err := x509.MarshalECPrivateKey(key)
+	g.Expect(err).NotTo(HaveOccurred())
+	text := pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: raw})
+	g.Expect(os.WriteFile(path, text, 0o600)).To(Succeed())
+	return string(text)
 }

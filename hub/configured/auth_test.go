@@ -1,4 +1,4 @@
-package main
+package configured
 
 import (
 	"crypto/ecdsa"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/config/topics"
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/hub/auth"
 )
 
@@ -61,17 +62,17 @@ func TestKeysOfTheAuthenticationLocal(t *testing.T) {
 			for k, v := range tc.env {
 				t.Setenv(k, v)
 			}
-			var s configuration
+			var s v1alpha1.IronflowConfiguration
 			flags := pflag.NewFlagSet("hub", pflag.ContinueOnError)
-			settings.Bind(flags, topics.All(&s.IronflowConfiguration))
+			settings.Bind(flags, topics.All(&s))
 			g.Expect(flags.Parse(append([]string{"--data-dir=" + t.TempDir()}, tc.args...))).To(Succeed())
-			err := s.checkAuth()
+			err := CheckAuth(s.Hub)
 			if tc.want != "" {
 				g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
 				return
 			}
 			g.Expect(err).NotTo(HaveOccurred())
-			key, err := s.tokenKey()
+			key, err := TokenKey(s.Hub, s.Store.DataDir)
 			g.Expect(err).NotTo(HaveOccurred())
 			const env = "cccccccc-0000-4000-8000-000000000001"
 			token, err := key.Token(auth.Claims{InfraEnvID: env, Generation: 1})
