@@ -29,6 +29,7 @@ import (
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/serving"
 	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // hubParts are the hub's core and its REST API.
@@ -63,7 +64,7 @@ func newHub(ctx context.Context, s configuration, cert pki.Files, metrics promet
 }
 
 // newHubOver makes the hub over records that are open.
-func newHubOver(ctx context.Context, records store.Store, s configuration, cert pki.Files, urls imageURLs, metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
+func newHubOver(ctx context.Context, records store.Store, s configuration, cert pki.Files, urls func(wire.InfraEnv, string) (service.ImageURLs, error), metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
 	h := &hubParts{cert: cert, tls: s.TLS, log: log, store: records}
 	var err error
 	if h.files, err = configured.Files(s.Files).Open(ctx, s.Store.DataDir, log); err != nil {
@@ -84,7 +85,7 @@ func newHubOver(ctx context.Context, records store.Store, s configuration, cert 
 		return nil, err
 	}
 	options.Inside.URL, options.Inside.Key = s.Hub.PublishURL, key
-	options.Inside.CA = func() (string, error) { return readExisting(cert.CA) }
+	options.Inside.CA = func() (string, error) { return cert.CAText() }
 	if options.Keys, err = seal.Load(filepath.Join(s.Store.DataDir, "cluster.key")); err != nil {
 		return nil, err
 	}
@@ -94,7 +95,7 @@ func newHubOver(ctx context.Context, records store.Store, s configuration, cert 
 	h.live = &program{settings: s, cert: cert, hub: h}
 	api := rest.Options{
 		Hub: h.core, Auth: rest.Auth{None: s.Hub.Auth == configured.AuthNone, Key: key, Local: s.nodeZero.local}, Registerer: metrics, Log: log,
-		PublicURL: s.Hub.PublishURL, LiveFiles: hubImages{h.live},
+		PublicURL: s.Hub.PublishURL, LiveFiles: h.live.envImages(),
 	}
 	if err := (hubAPI{s.Hub, s.HubReleases}).apply(ctx, s.Kubernetes.Kubeconfig, &api); err != nil {
 		return nil, err

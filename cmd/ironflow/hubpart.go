@@ -11,6 +11,7 @@ import (
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/config/topics"
 	"github.com/ironflow/ironflow/api/config/v1alpha1"
+	"github.com/ironflow/ironflow/controllers/hubimages"
 	"github.com/ironflow/ironflow/controllers/link"
 	"github.com/ironflow/ironflow/hub/configured"
 	"github.com/ironflow/ironflow/hub/store"
@@ -57,7 +58,7 @@ func (p *program) openHub(ctx context.Context, open func(context.Context, v1alph
 		if err != nil {
 			return fmt.Errorf("the hub's store: %w", err)
 		}
-		p.hub, err = newHubOver(ctx, records, p.settings, p.cert, p.imageURLs(), metrics.Registry, newSlog(p.settings.Monitoring.LogLevel).With("logger", "hub"))
+		p.hub, err = newHubOver(ctx, records, p.settings, p.cert, hubimages.URLs(p.settings.Images.PublishURL, p.bases), metrics.Registry, newSlog(p.settings.Monitoring.LogLevel).With("logger", "hub"))
 		return err
 	})
 }

@@ -68,7 +68,7 @@ func (p *imagePart) Setup(ctx context.Context) error {
 		return err
 	}
 	p.images.hosts = p.manager.GetClient()
-	p.images.Resolver = hubpaths.New(hubImages{p.program}, p.images.Store)
+	p.images.Resolver = hubpaths.New(p.envImages(), p.images.Store)
 	if p.alone {
 		stalls := &progress.Stalls{Images: p.images.Store, Client: p.manager.GetClient(), Events: imageEvents(p.manager)}
 		closing := everywhere(func(ctx context.Context) error {

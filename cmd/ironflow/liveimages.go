@@ -4,15 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/version"
 	"github.com/ironflow/ironflow/controllers/hubid"
+	"github.com/ironflow/ironflow/controllers/hubimages"
 	"github.com/ironflow/ironflow/controllers/image"
 	"github.com/ironflow/ironflow/controllers/reconcile"
+	hubconfigured "github.com/ironflow/ironflow/hub/configured"
+	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/imagecustomization/configured"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/imagecustomization/media"
@@ -29,6 +31,22 @@ func (p *imagePart) makeImages() error {
 		Store: p.images.Store, Architectures: p.images.Architectures, IPA: p.ipaConfig, Agent: p.agentConfig, Base: p.baseConfig,
 		Live: p.liveSystem, VLANInterfaces: p.settings.LiveSystem.VLANInterfaces, Changed: p.images.Changed, Namespaces: p.settings.Kubernetes.Namespaces,
 	})
+}
+
+// bases are the base images that this process serves; nil for none.
+func (p *program) bases() *media.Registry {
+	if p.images == nil {
+		return nil
+	}
+	return p.images.Media
+}
+
+// envImages are the images of infra-envs.
+func (p *program) envImages() hubimages.Images {
+	return hubimages.Images{
+		Hub: func() *service.Hub { return p.hub.core }, Unauthenticated: p.settings.Hub.Auth == hubconfigured.AuthNone,
+		URL: p.settings.Hub.PublishURL, Cert: p.cert, AgentImage: p.settings.LiveSystem.AgentImage, Live: p.liveSystem, Log: p.log,
+	}
 }
 
 // liveSystem is what is known of the live system of the base image that fits.
@@ -50,7 +68,7 @@ func imageEvents(mgr ctrl.Manager) reconcile.Recorder {
 func (p *imagePart) liveSettings() string {
 	config, baseErr := p.baseConfig()
 	ipa, ipaErr := p.ipaConfig("")
-	hub, hubErr := readExisting(p.cert.CA)
+	hub, hubErr := p.cert.CAText()
 	return fmt.Sprintf("%q %q %+v %+v %v", string(config.PullSecret), hub, config, ipa, errors.Join(baseErr, ipaErr, hubErr))
 }
 
@@ -66,7 +84,7 @@ func (p *imagePart) ipaConfig(arch string) (ignition.IPA, error) {
 
 // agentConfig is what the live image of a machine of an InfraEnv tells the host agent.
 func (p *imagePart) agentConfig(ctx context.Context, env *agentv1.InfraEnv, machine string) (ignition.Agent, error) {
-	ca, err := readExisting(p.cert.CA)
+	ca, err := p.cert.CAText()
 	if err != nil {
 		return ignition.Agent{}, fmt.Errorf("CA of the hub: %w", err)
 	}
@@ -78,13 +96,4 @@ func (p *imagePart) agentConfig(ctx context.Context, env *agentv1.InfraEnv, mach
 		URL: p.settings.Hub.PublishURL, InfraEnvID: hubid.InfraEnv(env), Version: "ironflow/ironflow-agent:" + version.Release(),
 		Token: ignition.Secret(token), CA: ca, Gate: !p.settings.LiveSystem.IronicAgentForeign, Image: p.settings.LiveSystem.AgentImage,
 	}, nil
-}
-
-// readExisting returns the file's content, empty when there is no such file.
-func readExisting(file string) (string, error) {
-	raw, err := os.ReadFile(file)
-	if os.IsNotExist(err) || file == "" {
-		return "", nil
-	}
-	return string(raw), err
 }

@@ -33,6 +33,15 @@ type Files struct {
 	Cert, Key string
 }
 
+// CAText is the bundle that clients are to trust; empty where there is none.
+func (f Files) CAText() (string, error) {
+	raw, err := os.ReadFile(f.CA)
+	if os.IsNotExist(err) || f.CA == "" {
+		return "", nil
+	}
+	return string(raw), err
+}
+
 // Ensure returns the files of a server certificate for the given names and
 // addresses below dir, made by dir's own CA. Existing files are kept as long as
 // they are valid and cover all names; the CA is never replaced.

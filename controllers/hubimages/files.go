@@ -1,4 +1,4 @@
-package main
+package hubimages
 
 import (
 	"context"
@@ -17,12 +17,12 @@ import (
 
 // Ignition implements rest.LiveFiles: what our image server puts into an image, and with
 // it, for a full ISO of another one, the networks that ours has in the initrd.
-func (h hubImages) Ignition(ctx context.Context, infraEnv string, minimal bool) ([]byte, error) {
+func (h Images) Ignition(ctx context.Context, infraEnv string, minimal bool) ([]byte, error) {
 	spec, err := h.spec(ctx, infraEnv, ownMedium)
 	if err != nil || minimal {
 		return spec.Ignition, toClient(infraEnv, err)
 	}
-	env, err := h.hub.core.InfraEnv(ctx, infraEnv)
+	env, err := h.Hub().InfraEnv(ctx, infraEnv)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (h hubImages) Ignition(ctx context.Context, infraEnv string, minimal bool) 
 // Initrd implements rest.LiveFiles: a live system that fetches its root file system
 // has to know its network by then, and the proxy that it goes through. Both are archives
 // of their own, one behind the other, as the kernel takes them.
-func (h hubImages) Initrd(ctx context.Context, infraEnv string) ([]byte, error) {
+func (h Images) Initrd(ctx context.Context, infraEnv string) ([]byte, error) {
 	spec, err := h.spec(ctx, infraEnv, ownMedium)
 	if err != nil { // what no image can be made for has no part of one
 		return nil, toClient(infraEnv, err)
@@ -53,8 +53,8 @@ func (h hubImages) Initrd(ctx context.Context, infraEnv string) ([]byte, error) 
 }
 
 // proxyArchive is the archive with the proxy; nil without one.
-func (h hubImages) proxyArchive(ctx context.Context, infraEnv string) ([]byte, error) {
-	env, err := h.hub.core.InfraEnv(ctx, infraEnv)
+func (h Images) proxyArchive(ctx context.Context, infraEnv string) ([]byte, error) {
+	env, err := h.Hub().InfraEnv(ctx, infraEnv)
 	if err != nil || env.Proxy == nil {
 		return nil, err
 	}

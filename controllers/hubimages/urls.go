@@ -1,4 +1,4 @@
-package main
+package hubimages
 
 import (
 	"cmp"
@@ -18,19 +18,16 @@ const maxImageURL = 255
 // from the image server, and so knows no media.
 const newestMedium = "newest"
 
-// imageURLs says where the live image of an infra-env is served.
-type imageURLs = func(env wire.InfraEnv, token string) (service.ImageURLs, error)
-
-// imageURLs returns nil when it is not known where the image server is.
-func (p *program) imageURLs() imageURLs {
-	server := p.settings.Images.PublishURL
-	if hostOf(server) == "" {
+// URLs says where the image server at an address serves the live images of infra-envs; nil when that
+// address is not known. Base images are known where they are served by the same process.
+func URLs(server string, bases func() *media.Registry) func(env wire.InfraEnv, token string) (service.ImageURLs, error) {
+	if u, err := url.Parse(server); err != nil || u.Hostname() == "" {
 		return nil
 	}
 	return func(env wire.InfraEnv, token string) (service.ImageURLs, error) {
 		arch, version := media.NormalArch(cmp.Or(env.CPUArchitecture, wire.InfraEnvCPUArchitectureX8664)), cmp.Or(env.OpenshiftVersion, newestMedium)
-		if p.images != nil {
-			b, err := p.images.Media.Select(context.Background(), arch, env.OpenshiftVersion)
+		if registry := bases(); registry != nil {
+			b, err := registry.Select(context.Background(), arch, env.OpenshiftVersion)
 			if err != nil {
 				return service.ImageURLs{}, err
 			}

@@ -1,18 +1,20 @@
-package main
+package hubimages
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/imagecustomization/configured"
 	"github.com/ironflow/ironflow/imagecustomization/embedarea"
+	"github.com/ironflow/ironflow/imagecustomization/network"
 	"github.com/ironflow/ironflow/test/hub/testhub"
 )
 
@@ -31,7 +33,10 @@ func TestStaticNetworksReachEveryKindOfImage(t *testing.T) {
 	}}}
 	_, err := core.EnsureInfraEnv(t.Context(), spec)
 	g.Expect(err).NotTo(HaveOccurred())
-	live := hubImages{&program{settings: with(func(c *v1alpha1.IronflowConfiguration) { c.Hub.PublishURL = "https://hub.example:8090" }), cert: pki.Files{CA: ca}, hub: &hubParts{core: core}}}
+	live := Images{
+		Hub: func() *service.Hub { return core }, URL: "https://hub.example:8090", Cert: pki.Files{CA: ca},
+		Live: func(context.Context, string, string) network.Live { return configured.Live("", nil) },
+	}
 
 	const keyfile = "etc/assisted/network/host0/nic1.nmconnection"
 	archive, err := live.Initrd(t.Context(), id)

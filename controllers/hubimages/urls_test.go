@@ -1,4 +1,4 @@
-package main
+package hubimages
 
 import (
 	"strings"
@@ -6,8 +6,8 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 )
 
 func TestAddressesOfAnInfraEnvsImage(t *testing.T) {
@@ -36,9 +36,9 @@ func TestAddressesOfAnInfraEnvsImage(t *testing.T) {
 		})
 	}
 	g := NewWithT(t)
-	apart := &program{settings: with(func(c *v1alpha1.IronflowConfiguration) { c.Images.PublishURL = "http://192.0.2.1:8080" })}
-	urls, err := apart.imageURLs()(wire.InfraEnv{ID: id}, "")
+	apart := func() *media.Registry { return nil }
+	urls, err := URLs("http://192.0.2.1:8080", apart)(wire.InfraEnv{ID: id}, "")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(urls.ISO).To(HaveSuffix("/newest/x86_64/full.iso"), "a hub that runs apart knows no media")
-	g.Expect((&program{settings: with(func(c *v1alpha1.IronflowConfiguration) { c.Images.PublishURL = "http://" })}).imageURLs()).To(BeNil())
+	g.Expect(URLs("http://", apart)).To(BeNil())
 }
