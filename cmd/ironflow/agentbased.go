@@ -9,6 +9,8 @@ import (
 	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/controllers/parts"
+	"github.com/ironflow/ironflow/controllers/parts/hub"
 	"github.com/ironflow/ironflow/hub/backup"
 	"github.com/ironflow/ironflow/hub/configured"
 	"github.com/ironflow/ironflow/hub/diskcopy/keep"
@@ -17,7 +19,7 @@ import (
 // newAgentBasedCommand is the hub of an installation without a hub outside: one process
 // with its own store, and nothing beside it.
 func newAgentBasedCommand() *cobra.Command {
-	var s configuration
+	var s nodeZero
 	cmd := &cobra.Command{
 		Use:   "agent-based",
 		Short: "Run the hub of an agent-based installation, on one of the hosts that it installs (for the live image)",
@@ -28,55 +30,56 @@ That folder is in memory. Once another host has left for its disk, a sealed copy
 disk that this host will be installed to, and an empty data folder is filled from there.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := s.completeNodeZero(); err != nil {
+			if err := s.complete(); err != nil {
 				return err
 			}
 			return runAgentBased(cmd.Context(), s)
 		},
 	}
-	s.addSettings(cmd, s.nodeZeroTable())
+	addSettings(cmd, &s.IronflowConfiguration, s.table())
 	return cmd
 }
 
 // runAgentBased serves until ctx ends.
-func runAgentBased(ctx context.Context, s configuration) error {
-	log := newSlog(s.Monitoring.LogLevel)
-	log.Info("ironflow hub agent-based", "version", version.Release(), "url", s.Hub.PublishURL, "infra_env", s.nodeZero.Host.InfraEnvID, "mac", s.nodeZero.Host.MAC)
-	p := &program{settings: s}
+func runAgentBased(ctx context.Context, s nodeZero) error {
+	log := parts.NewSlog(s.Monitoring.LogLevel)
+	log.Info("ironflow hub agent-based", "version", version.Release(), "url", s.Hub.PublishURL, "infra_env", s.hub.Host.InfraEnvID, "mac", s.hub.Host.MAC)
+	p := &parts.Program{Settings: s.IronflowConfiguration}
 	kept, err := keep.New(keep.Options{
-		InfraEnvID: s.nodeZero.Host.InfraEnvID, Secret: os.Getenv(places.UserToken), Host: hostfile.FromEnv(), Backup: backup.Options{DataDir: s.Store.DataDir, Place: configured.Place(s.Store)}, Log: log,
+		InfraEnvID: s.hub.Host.InfraEnvID, Secret: os.Getenv(places.UserToken), Host: hostfile.FromEnv(), Backup: backup.Options{DataDir: s.Store.DataDir, Place: configured.Place(s.Store)}, Log: log,
 	})
 	if err != nil {
 		return err
 	}
 	from := ""
-	err = p.alone(func() error {
+	var server *hub.Server
+	err = p.Exclusively(func() error {
 		if from, err = kept.Restore(ctx); err != nil {
 			return err
 		}
-		if err := p.settings.makeLocalKey(); err != nil {
+		if err := s.makeLocalKey(); err != nil {
 			return err
 		}
-		if err := p.publish(); err != nil {
+		if err := p.Publish(); err != nil {
 			return err
 		}
-		p.hub, err = newHub(ctx, p.settings, p.cert, nil, log.With("logger", "hub"))
+		server, err = hub.New(ctx, hub.Options{Settings: p.Settings, Cert: p.Cert, NodeZero: s.hub, Log: log.With("logger", "hub")})
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if from != "" {
-		if err := p.hub.core.Resumed(ctx, from); err != nil {
+		if err := server.Core.Resumed(ctx, from); err != nil {
 			return err
 		}
 	}
-	p.hub.around = kept.Before
+	server.Around = kept.Before
 	ctx, stop := context.WithCancel(ctx)
-	go kept.Run(ctx, p.hub.core)
+	go kept.Run(ctx, server.Core)
 	defer func() {
 		stop()
 		<-kept.Ended()
 	}()
-	return p.hub.serve(ctx, p.settings.Hub.Address, p.settings.Hub.PlainAddress)
+	return server.Serve(ctx, p.Settings.Hub.Address, p.Settings.Hub.PlainAddress)
 }

@@ -15,6 +15,9 @@ import (
 
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/config/topics"
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
+	"github.com/ironflow/ironflow/controllers/parts"
+	"github.com/ironflow/ironflow/controllers/parts/images"
 	"github.com/ironflow/ironflow/controllers/selfcheck"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/ironic/configured"
@@ -39,16 +42,16 @@ type checkOptions struct {
 
 // newCheckCommand looks at what is around Ironflow.
 func newCheckCommand() *cobra.Command {
-	var s configuration
+	var s v1alpha1.IronflowConfiguration
 	var o checkOptions
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check what Ironflow needs (rights, Ironic, images, addresses, ...) and say what is wrong and what to do; changes nothing",
 		Long:  checkLong,
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return runCheck(cmd.Context(), s, o, cmd.OutOrStdout()) },
+		RunE:  func(cmd *cobra.Command, _ []string) error { return runCheck(cmd.Context(), &s, o, cmd.OutOrStdout()) },
 	}
-	s.addSettings(cmd, topics.All(&s.IronflowConfiguration))
+	addSettings(cmd, &s, topics.All(&s))
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
 	cmd.Flags().StringVar(&o.skip, "skip", "", "comma-separated names of checks to leave out, such as reachable")
 	cmd.Flags().BoolVar(&o.controllers, "controllers", false, "check what \"ironflow controllers\" needs, which has no hub and no image server")
@@ -57,14 +60,14 @@ func newCheckCommand() *cobra.Command {
 }
 
 // runCheck asks all checks and prints what they found.
-func runCheck(ctx context.Context, s configuration, o checkOptions, out io.Writer) error {
+func runCheck(ctx context.Context, s *v1alpha1.IronflowConfiguration, o checkOptions, out io.Writer) error {
 	if o.output != "text" && o.output != "json" {
 		return fmt.Errorf("--output %q is neither text nor json", o.output)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, fmt.Errorf("the check took longer than %s: raise --timeout", o.timeout))
 	defer cancel()
 	ctrl.SetLogger(logr.Discard())
-	checks := s.allChecks(ctx, !o.controllers)
+	checks := allChecks(ctx, s, !o.controllers)
 	skipped := settings.Split(o.skip)
 	for _, name := range skipped {
 		if !slices.ContainsFunc(checks, func(c selfcheck.Check) bool { return c.Name == name }) {
@@ -87,29 +90,29 @@ func runCheck(ctx context.Context, s configuration, o checkOptions, out io.Write
 }
 
 // allChecks are all that can be asked from outside of the running program.
-func (s *configuration) allChecks(ctx context.Context, hub bool) []selfcheck.Check {
+func allChecks(ctx context.Context, s *v1alpha1.IronflowConfiguration, hub bool) []selfcheck.Check {
 	use := "run"
 	if !hub {
 		use = "controllers"
 	}
 	var checks []selfcheck.Check
-	if err := s.check(use); err != nil {
+	if err := processOf(use).Check(s); err != nil {
 		checks = append(checks, selfcheck.Say("settings", selfcheck.Error, strings.ReplaceAll(err.Error(), "\n", "; "), "docs/configuration.md"))
 	} else {
 		checks = append(checks, selfcheck.Say("settings", selfcheck.OK, "no setting contradicts another one", ""))
 	}
-	checks = append(checks, s.clusterChecks(hub)...)
+	checks = append(checks, clusterChecks(s, hub)...)
 	if s.Ironic.Endpoint != "" || s.Ironic.EndpointsFile != "" {
-		checks = append(checks, s.ironicCheck(ctx))
+		checks = append(checks, ironicCheck(ctx, s))
 	}
-	checks = append(checks, s.certificateCheck())
+	checks = append(checks, parts.CertificateCheck(s))
 	if !hub {
 		return checks
 	}
-	published := s.published()
+	published := parts.Published(s)
 	return append(checks,
 		selfcheck.DataFolder(s.Store.DataDir),
-		selfcheck.Media(func(ctx context.Context) (selfcheck.BaseImages, error) { return s.lookAtMedia(ctx) }),
+		selfcheck.Media(func(ctx context.Context) (selfcheck.BaseImages, error) { return images.LookAtMedia(ctx, s) }),
 		selfcheck.AgentImage(s.LiveSystem.IronicAgentImage),
 		selfcheck.Loopback(published),
 		selfcheck.Answers(published),
@@ -117,13 +120,13 @@ func (s *configuration) allChecks(ctx context.Context, hub bool) []selfcheck.Che
 }
 
 // clusterChecks ask the API server.
-func (s *configuration) clusterChecks(hub bool) []selfcheck.Check {
-	config, err := clusterConfig(s.Kubernetes.Kubeconfig)
+func clusterChecks(s *v1alpha1.IronflowConfiguration, hub bool) []selfcheck.Check {
+	config, err := parts.ClusterConfig(s.Kubernetes.Kubeconfig)
 	if err != nil {
 		return []selfcheck.Check{selfcheck.Say("kubernetes", selfcheck.Error, "no cluster to talk to: "+err.Error(), "set --kubeconfig or KUBECONFIG")}
 	}
 	config.QPS = -1
-	asked, err := s.askCluster(config, hub, true)
+	asked, err := parts.AskCluster(s, config, hub, true)
 	if err != nil {
 		asked = []selfcheck.Check{selfcheck.Say("definitions", selfcheck.Error, err.Error(), "see the check kubernetes")}
 	}
@@ -131,7 +134,7 @@ func (s *configuration) clusterChecks(hub bool) []selfcheck.Check {
 }
 
 // ironicCheck asks each Ironic by a gateway of its own.
-func (s *configuration) ironicCheck(ctx context.Context) selfcheck.Check {
+func ironicCheck(ctx context.Context, s *v1alpha1.IronflowConfiguration) selfcheck.Check {
 	configs, err := configured.All(s.Ironic)
 	var list []selfcheck.Ironic
 	for _, c := range configs {
@@ -144,9 +147,4 @@ func (s *configuration) ironicCheck(ctx context.Context) selfcheck.Check {
 		return selfcheck.Say("ironic", selfcheck.Error, err.Error(), "docs/ironic.md")
 	}
 	return selfcheck.Ironics(list)
-}
-
-// features are what runs here.
-func (s *configuration) features(hub bool) selfcheck.Features {
-	return selfcheck.Features{Hub: hub, BMCs: s.BMC.Enabled, Claims: s.Hosts.HostClaims}
 }

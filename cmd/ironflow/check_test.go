@@ -18,6 +18,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/config"
+	"github.com/ironflow/ironflow/controllers/parts"
 	"github.com/ironflow/ironflow/controllers/selfcheck"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/test/media"
@@ -129,7 +130,7 @@ func TestKindsOfTheSchemeAreTheDefinitions(t *testing.T) {
 	for _, d := range definitions {
 		want = append(want, schema.GroupVersionKind{Group: d.Spec.Group, Version: d.Spec.Versions[0].Name, Kind: d.Spec.Names.Kind})
 	}
-	scheme, err := newScheme()
+	scheme, err := parts.NewScheme()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(selfcheck.Wanted(scheme)).To(ConsistOf(want))
 }
@@ -180,7 +181,7 @@ func (s *stand) otherOperator() map[string]string {
 }
 
 func (s *stand) loseDefinition() map[string]string {
-	kube, err := clientFor(s.plane.Config())
+	kube, err := parts.ClientFor(s.plane.Config())
 	s.Expect(err).NotTo(HaveOccurred())
 	lost := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "clusterimagesets.hive.openshift.io"}}
 	s.Expect(kube.Delete(s.t.Context(), lost)).To(Succeed())

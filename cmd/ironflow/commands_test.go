@@ -12,6 +12,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/controllers/parts"
 	"github.com/ironflow/ironflow/test/pages"
 )
 
@@ -34,10 +35,10 @@ func TestEveryCommandCanBeCalled(t *testing.T) {
 func TestEveryPartIsACommand(t *testing.T) {
 	for _, p := range processes {
 		g := NewWithT(t)
-		c, _, err := newCommand().Find([]string{p.use})
+		c, _, err := newCommand().Find([]string{p.Use})
 		g.Expect(err).NotTo(HaveOccurred())
-		for _, row := range settings.Rows(p.flags(new(program))) {
-			g.Expect(c.Flags().Lookup(row.Flag)).NotTo(BeNil(), "ironflow %s --%s", p.use, row.Flag)
+		for _, row := range settings.Rows(p.Flags(new(parts.Program))) {
+			g.Expect(c.Flags().Lookup(row.Flag)).NotTo(BeNil(), "ironflow %s --%s", p.Use, row.Flag)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func newEdgeHost(t *testing.T, o image.Options) *edgeHost {
 	}
 	t.Setenv(hostfile.RootEnv, h.dir.Root)
 	s := edgeSettings(t, "--hub-addr="+addr, "--data-dir="+t.TempDir())
-	h.Expect(s.completeNodeZero()).To(Succeed())
+	h.Expect(s.complete()).To(Succeed())
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() { done <- runAgentBased(ctx, *s) }()

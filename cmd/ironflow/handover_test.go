@@ -33,6 +33,7 @@ import (
 	"github.com/ironflow/ironflow/config"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/controllers/parts"
 	"github.com/ironflow/ironflow/test/handover"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
 	"github.com/ironflow/ironflow/test/lab"
@@ -118,7 +119,7 @@ func newFleet(t *testing.T) *fleet {
 	_, err = envtest.InstallCRDs(w.plane.Config(), envtest.CRDInstallOptions{CRDs: crds})
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(lab.InstallAdmission(t.Context(), w.plane.Config())).To(Succeed())
-	scheme, err := newScheme()
+	scheme, err := parts.NewScheme()
 	w.Expect(err).NotTo(HaveOccurred())
 	w.kube, err = client.New(w.plane.Config(), client.Options{Scheme: scheme})
 	w.Expect(err).NotTo(HaveOccurred())
@@ -142,8 +143,8 @@ func (w *fleet) start() {
 	dir := w.t.TempDir()
 	iso := filepath.Join(dir, "live.x86_64.iso")
 	w.Expect(media.WriteFile(iso, media.Options{RootfsBytes: 1 << 20})).To(Succeed())
-	p := &program{oneOfMany: true}
-	s := &p.settings
+	p := &parts.Program{OneOfMany: true}
+	s := &p.Settings
 	s.Kubernetes.Kubeconfig, s.Store.DataDir = w.kubeconfig(), filepath.Join(dir, "data")
 	s.HubInstallation, s.HubLimits = defaults(dir).HubInstallation, defaults(dir).HubLimits
 	s.Monitoring = v1alpha1.Monitoring{LogLevel: "error", MetricsAddress: "0", HealthAddress: "0", ProfilerAddress: "0"}
@@ -152,7 +153,7 @@ func (w *fleet) start() {
 	s.Ironic.Endpoint, s.Ironic.Timeout.Duration = w.url, 10*time.Second
 	ctx, stop := context.WithCancel(w.t.Context())
 	done := make(chan error, 1)
-	go func() { done <- processOf("run").run(ctx, p) }()
+	go func() { done <- processOf("run").Run(ctx, p) }()
 	w.t.Cleanup(func() {
 		stop()
 		if err := <-done; !errors.Is(err, context.Canceled) {

@@ -20,6 +20,8 @@ import (
 	bmcmetrics "github.com/ironflow/ironflow/controllers/bmc/metrics"
 	"github.com/ironflow/ironflow/controllers/bmcevents"
 	"github.com/ironflow/ironflow/controllers/host/metrics"
+	"github.com/ironflow/ironflow/controllers/parts/hub"
+	"github.com/ironflow/ironflow/controllers/parts/images"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/ironic/configured"
@@ -123,14 +125,11 @@ func registered(t *testing.T) map[string]metric {
 	config.Registerer = l
 	_, err = ironic.New(t.Context(), config)
 	g.Expect(err).NotTo(HaveOccurred())
-	_, err = newImages(t.Context(), s, pki.Files{}, l, logr.Discard())
+	_, err = images.New(t.Context(), &s, pki.Files{}, l, logr.Discard())
 	g.Expect(err).NotTo(HaveOccurred())
-	hub, err := newHub(t.Context(), s, pki.Files{}, l, slog.New(slog.DiscardHandler))
+	core, err := hub.New(t.Context(), hub.Options{Settings: s, Metrics: l, Log: slog.New(slog.DiscardHandler)})
 	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() {
-		g.Expect(hub.store.Close()).To(Succeed())
-		g.Expect(hub.files.Close()).To(Succeed())
-	})
+	t.Cleanup(func() { g.Expect(core.Close()).To(Succeed()) })
 	return l.metrics
 }
 

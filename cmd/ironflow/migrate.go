@@ -11,14 +11,15 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/config/topics"
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/controllers/migrate"
+	"github.com/ironflow/ironflow/controllers/parts"
+	"github.com/ironflow/ironflow/controllers/parts/hosts"
 	"github.com/ironflow/ironflow/imagecustomization/cli"
 	"github.com/ironflow/ironflow/imagecustomization/configured"
 	ironicconfigured "github.com/ironflow/ironflow/ironic/configured"
@@ -63,8 +64,8 @@ func (v verdictError) ExitCode() int { return v.code }
 
 // newMigrateCommand looks at a fleet before it is handed over.
 func newMigrateCommand() *cobra.Command {
-	var p program
-	hosts := &hostPart{program: &p, alone: true}
+	var p parts.Program
+	fleet := &hosts.Part{Program: &p, Alone: true}
 	var o migrateOptions
 	cmd := &cobra.Command{
 		Use:   "migrate",
@@ -75,15 +76,15 @@ Ironflow would do with them. Nothing is written, neither to Kubernetes nor to Ir
 Exit codes: 0 ready to be taken over; 1 the check itself failed; 2 warnings; 3 something has to be fixed first.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(hosts.Check(), configured.CheckNmstatectl(p.settings.LiveSystem.Nmstatectl)); err != nil {
+			if err := errors.Join(fleet.Check(), configured.CheckNmstatectl(p.Settings.LiveSystem.Nmstatectl)); err != nil {
 				return err
 			}
-			p.settings.DeployImages.BuildPreprovisioningImages = o.images && (cmd.Flags().Changed(perHost) || !hosts.liveImagesForAll())
-			return runMigrate(cmd.Context(), hosts, o, cmd.OutOrStdout())
+			p.Settings.DeployImages.BuildPreprovisioningImages = o.images && (cmd.Flags().Changed(perHost) || !fleet.LiveImagesForAll())
+			return runMigrate(cmd.Context(), fleet, o, cmd.OutOrStdout())
 		},
 	}
-	live := settings.Only(topics.OfImages(&p.settings.IronflowConfiguration), "live-nmstatectl")
-	p.settings.addSettings(cmd, append(settings.Where(processOf("controllers").flags(&p), forMigrate), live...))
+	live := settings.Only(topics.OfImages(&p.Settings), "live-nmstatectl")
+	addSettings(cmd, &p.Settings, append(settings.Where(processOf("controllers").Flags(&p), forMigrate), live...))
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
 	cmd.Flags().BoolVar(&o.images, perHost, true, "check as \"ironflow run\" works, with a live image (PreprovisioningImage) per host; false by default when a --deploy-... flag names the live images of all hosts")
 	cmd.Flags().StringVar(&o.base, "base", "", "live ISO that live images will be made from, or a folder of them: whether that of a host has nmstatectl decides about networks that Ironflow cannot translate; empty: assume that it has")
@@ -92,19 +93,19 @@ Exit codes: 0 ready to be taken over; 1 the check itself failed; 2 warnings; 3 s
 }
 
 // runMigrate makes the check and prints it.
-func runMigrate(ctx context.Context, hosts *hostPart, o migrateOptions, out io.Writer) error {
-	s := hosts.settings
+func runMigrate(ctx context.Context, fleet *hosts.Part, o migrateOptions, out io.Writer) error {
+	s := fleet.Settings
 	if o.output != "text" && o.output != "json" {
 		return fmt.Errorf("--output %q is neither text nor json", o.output)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, fmt.Errorf("the check took longer than %s: raise --timeout", o.timeout))
 	defer cancel()
-	ctrl.SetLogger(newLogger("error"))
+	ctrl.SetLogger(parts.NewLogger("error"))
 	reader, err := migrateClient(s)
 	if err != nil {
 		return err
 	}
-	options := migrate.Options{Client: reader, Settings: hosts.decisions(), Environment: environment()}
+	options := migrate.Options{Client: reader, Settings: fleet.Decisions(), Environment: environment()}
 	if options.Ironic, err = ironicconfigured.Operators(s.Ironic); err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ func runMigrate(ctx context.Context, hosts *hostPart, o migrateOptions, out io.W
 	options.Namespaces = s.Kubernetes.Namespaces
 	report, err := migrate.Check(ctx, options)
 	if err != nil {
-		return withNext(err)
+		return parts.WithNext(err)
 	}
 	write := report.Text
 	if o.output == "json" {
@@ -130,35 +131,19 @@ func runMigrate(ctx context.Context, hosts *hostPart, o migrateOptions, out io.W
 }
 
 // migrateClient reads what the check looks at.
-func migrateClient(s configuration) (client.WithWatch, error) {
-	access, err := clusterConfig(s.Kubernetes.Kubeconfig)
+func migrateClient(s v1alpha1.IronflowConfiguration) (client.WithWatch, error) {
+	access, err := parts.ClusterConfig(s.Kubernetes.Kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("no cluster to talk to: %w; set --kubeconfig or KUBECONFIG", err)
 	}
 	access.QPS = -1
-	return clientFor(access)
-}
-
-// clientFor is a client that knows definitions, too.
-func clientFor(access *rest.Config) (client.WithWatch, error) {
-	scheme, err := newScheme()
-	if err != nil {
-		return nil, err
-	}
-	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
-		return nil, err
-	}
-	c, err := client.NewWithWatch(access, client.Options{Scheme: scheme})
-	if err != nil {
-		return nil, fmt.Errorf("connect to the cluster: %w", err)
-	}
-	return c, nil
+	return parts.ClientFor(access)
 }
 
 // newCRDsCommand compares the cluster's definitions with ours, and applies ours where nothing
 // is lost by that.
 func newCRDsCommand() *cobra.Command {
-	var s configuration
+	var s v1alpha1.IronflowConfiguration
 	var apply bool
 	cmd := &cobra.Command{
 		Use:   "crds",
@@ -174,7 +159,7 @@ lacks, nothing is written: objects may use it. Those of other projects are made 
 			}
 			list, err := migrate.CompareCRDs(cmd.Context(), cluster)
 			if err != nil {
-				return withNext(err)
+				return parts.WithNext(err)
 			}
 			for _, d := range list {
 				fmt.Fprintln(cmd.OutOrStdout(), d)

@@ -15,7 +15,9 @@ import (
 	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/config/topics"
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/api/localtoken"
+	"github.com/ironflow/ironflow/controllers/parts/hub"
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/configured"
 	"github.com/ironflow/ironflow/hub/rest"
@@ -28,20 +30,17 @@ const (
 	authNone  = configured.AuthNone
 )
 
-// nodeZero are the settings of a hub that runs on one of the hosts that it installs, in the
-// names that the host's environment files have.
+// nodeZero are the settings of a hub that runs on one of the hosts that it installs: some that
+// each hub has, and its own, in the names that the host's environment files have.
 type nodeZero struct {
+	v1alpha1.IronflowConfiguration
+
 	baseURL             string
 	authType, publicKey string
 	target, storage     string
 	certificates        string
-	invoker             string
-	// Host is the host, and the infra-env of all hosts.
-	Host service.NodeZero
-	// authorities are those of certificates.
-	authorities map[string][]byte
-	// local is made of the settings; nil without authentication.
-	local *rest.Local
+	// hub is what the hub is told of them.
+	hub hub.NodeZero
 }
 
 // sharedWithHub are the settings of the hub that this one has, too. It has one store, one
@@ -56,9 +55,9 @@ var sharedWithHub = []string{
 	"hub-monitor-interval", "hub-lease-renewal", "hub-prepare-again",
 }
 
-// nodeZeroTable lists the settings of `ironflow hub agent-based`.
-func (s *configuration) nodeZeroTable() []settings.Group {
-	shared := settings.Only(topics.All(&s.IronflowConfiguration), sharedWithHub...)
+// table lists the settings of `ironflow hub agent-based`.
+func (n *nodeZero) table() []settings.Group {
+	shared := settings.Only(topics.All(&n.IronflowConfiguration), sharedWithHub...)
 	for _, g := range shared {
 		for i := range g.Rows {
 			if g.Rows[i].Flag == "hub-kubernetes" {
@@ -66,71 +65,69 @@ func (s *configuration) nodeZeroTable() []settings.Group {
 			}
 		}
 	}
-	return append([]settings.Group{s.nodeZero.flags()}, shared...)
+	return append([]settings.Group{n.flags()}, shared...)
 }
 
 func (n *nodeZero) flags() settings.Group {
 	return settings.Group{Title: "This installation", Rows: []settings.Row{
 		settings.Text("service-base-url", places.ServiceBaseURL, "", "URL at which the hosts reach this hub; with http, it listens without TLS", &n.baseURL),
-		settings.Text("infra-env-id", places.InfraEnvID, "", "UUID of the infra-env of all hosts, which is in their image", &n.Host.InfraEnvID),
-		settings.Text("bootstrap-host-mac", places.BootstrapMAC, "", "MAC address of this host, which is the bootstrap host and a control-plane host, and is installed last", &n.Host.MAC),
+		settings.Text("infra-env-id", places.InfraEnvID, "", "UUID of the infra-env of all hosts, which is in their image", &n.hub.Host.InfraEnvID),
+		settings.Text("bootstrap-host-mac", places.BootstrapMAC, "", "MAC address of this host, which is the bootstrap host and a control-plane host, and is installed last", &n.hub.Host.MAC),
 		settings.Text("auth-type", "AUTH_TYPE", authLocal, "how users and agents authenticate: agent-installer-local (by tokens that were made with the image) or none", &n.authType),
 		settings.Text("auth-public-key", "EC_PUBLIC_KEY_PEM", "", "public key of the tokens, PEM or PEM in base64; empty: the hub makes a key in --data-dir, and writes the tokens to installer-tokens.env there", &n.publicKey),
 		settings.Text("cluster-certificates-dir", "EPHEMERAL_INSTALLER_CLUSTER_TLS_CERTS_OVERRIDE_DIR", "", "folder with certificates of the cluster that were made with the image: files of openshift-install's folder tls, or those of kubeadm's folder pki; empty: the hub makes them", &n.certificates),
-		settings.Text("install-invoker", "INSTALL_INVOKER", "agent-installer", "name of the installer, which openshift-install records in the cluster", &n.invoker),
+		settings.Text("install-invoker", "INSTALL_INVOKER", "agent-installer", "name of the installer, which openshift-install records in the cluster", &n.hub.Invoker),
 		settings.Text("deploy-target", "DEPLOY_TARGET", "onprem", "only onprem is possible", &n.target),
 		settings.Text("storage", "STORAGE", "filesystem", "only filesystem is possible: everything is in --data-dir", &n.storage),
 	}}
 }
 
-// completeNodeZero checks the settings, and makes of them what the hub works with.
-func (s *configuration) completeNodeZero() error {
-	n := &s.nodeZero
+// complete checks the settings, and makes of them what the hub works with.
+func (n *nodeZero) complete() error {
 	u, err := url.Parse(n.baseURL)
 	switch {
 	case n.baseURL == "":
 		return errors.New("no URL of this hub: set --service-base-url or SERVICE_BASE_URL to the one by which hosts reach it, such as http://192.0.2.10:8090")
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 		return fmt.Errorf("--service-base-url %q is not a URL such as http://192.0.2.10:8090", n.baseURL)
-	case uuid.Validate(n.Host.InfraEnvID) != nil:
-		return fmt.Errorf("--infra-env-id %q is not a UUID: set it, or INFRA_ENV_ID, to the id that is in the image of the hosts", n.Host.InfraEnvID)
+	case uuid.Validate(n.hub.Host.InfraEnvID) != nil:
+		return fmt.Errorf("--infra-env-id %q is not a UUID: set it, or INFRA_ENV_ID, to the id that is in the image of the hosts", n.hub.Host.InfraEnvID)
 	case n.target != "onprem":
 		return fmt.Errorf("--deploy-target %q: this hub runs on one of its hosts, which is onprem", n.target)
 	case n.storage != "filesystem":
 		return fmt.Errorf("--storage %q: this hub keeps its files below --data-dir, which is filesystem", n.storage)
 	}
-	mac, err := net.ParseMAC(n.Host.MAC)
+	mac, err := net.ParseMAC(n.hub.Host.MAC)
 	if err != nil {
-		return fmt.Errorf("--bootstrap-host-mac %q is no hardware address: node-zero.service writes it to %s as %s", n.Host.MAC, places.NodeZero, places.BootstrapMAC)
+		return fmt.Errorf("--bootstrap-host-mac %q is no hardware address: node-zero.service writes it to %s as %s", n.hub.Host.MAC, places.NodeZero, places.BootstrapMAC)
 	}
-	n.Host.MAC, n.Host.InfraEnvID = mac.String(), strings.ToLower(n.Host.InfraEnvID)
-	s.Hub.PublishURL, s.Hub.Auth = strings.TrimSuffix(n.baseURL, "/"), configured.AuthToken
+	n.hub.Host.MAC, n.hub.Host.InfraEnvID = mac.String(), strings.ToLower(n.hub.Host.InfraEnvID)
+	n.Hub.PublishURL, n.Hub.Auth = strings.TrimSuffix(n.baseURL, "/"), configured.AuthToken
 	if u.Scheme == "http" {
-		s.Hub.PlainAddress, s.Hub.Address = s.Hub.Address, ""
+		n.Hub.PlainAddress, n.Hub.Address = n.Hub.Address, ""
 	}
-	if n.authorities, err = readCertificates(n.certificates); err != nil {
+	if n.hub.Certificates, err = readCertificates(n.certificates); err != nil {
 		return fmt.Errorf("--cluster-certificates-dir: %w", err)
 	}
-	return errors.Join(s.completeLocalAuth(), configured.Validations(s.HubValidations).Apply(&service.Options{}), s.work().Check())
+	return errors.Join(n.completeLocalAuth(), configured.Validations(n.HubValidations).Apply(&service.Options{}), n.hub.Work(&n.IronflowConfiguration).Check())
 }
 
 // completeLocalAuth has tokens checked by the key that was handed in.
-func (s *configuration) completeLocalAuth() error {
-	n := &s.nodeZero
+func (n *nodeZero) completeLocalAuth() error {
 	switch n.authType {
 	case authNone:
-		s.Hub.Auth = authNone
+		n.Hub.Auth = authNone
 		return nil
 	case authLocal:
 	default:
 		return fmt.Errorf("--auth-type %q is neither %s nor %s", n.authType, authLocal, authNone)
 	}
-	n.local = &rest.Local{InfraEnvID: n.Host.InfraEnvID}
+	n.hub.Local = &rest.Local{InfraEnvID: n.hub.Host.InfraEnvID}
 	if n.publicKey == "" {
 		return nil // one is made with the data folder
 	}
 	var err error
-	if n.local.Tokens, err = auth.ParseLocal(n.publicKey); err != nil {
+	if n.hub.Local.Tokens, err = auth.ParseLocal(n.publicKey); err != nil {
 		return fmt.Errorf("--auth-public-key: %w", err)
 	}
 	return nil
@@ -144,16 +141,15 @@ const (
 
 // makeLocalKey makes the key of tokens that nobody has made before, and writes the tokens
 // for those who hand them on. Both stay the same from start to start.
-func (s *configuration) makeLocalKey() error {
-	n := &s.nodeZero
-	if n.local == nil || n.publicKey != "" {
+func (n *nodeZero) makeLocalKey() error {
+	if n.hub.Local == nil || n.publicKey != "" {
 		return nil
 	}
-	key, err := auth.LoadLocalKey(filepath.Join(s.Store.DataDir, localKeyFile))
+	key, err := auth.LoadLocalKey(filepath.Join(n.Store.DataDir, localKeyFile))
 	if err != nil {
 		return err
 	}
-	n.local.Tokens = auth.LocalOf(key)
+	n.hub.Local.Tokens = auth.LocalOf(key)
 	tokens := map[string]string{}
 	for name, scheme := range map[string]localtoken.Scheme{
 		places.UserToken: localtoken.User, places.AgentToken: localtoken.Agent, places.WatcherToken: localtoken.Watcher,
@@ -162,7 +158,7 @@ func (s *configuration) makeLocalKey() error {
 			return err
 		}
 	}
-	path := filepath.Join(s.Store.DataDir, localTokensFile)
+	path := filepath.Join(n.Store.DataDir, localTokensFile)
 	if err := os.WriteFile(path, []byte(places.FormatEnv(tokens)), 0o600); err != nil {
 		return fmt.Errorf("write the tokens of this installation: %w", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -21,9 +23,9 @@ import (
 )
 
 func TestDocumentationHasEverySettingOfAgentBased(t *testing.T) {
-	var s configuration
-	table := s.nodeZeroTable()
-	own := s.nodeZero.flags().Rows
+	var s nodeZero
+	table := s.table()
+	own := s.flags().Rows
 	NewWithT(t).Expect(settings.Rows(table)).To(HaveLen(len(own)+len(sharedWithHub)), "a shared setting does not exist")
 	want := agentBasedTable(own) + "\nAnd of `ironflow run`: `--" + strings.Join(sharedWithHub, "`, `--") + "`.\n"
 	generated("agent-based-hub.md").Hold(t, "agent-based", want)
@@ -44,11 +46,11 @@ func agentBasedTable(rows []settings.Row) string {
 }
 
 // edgeSettings are those of the flags.
-func edgeSettings(t *testing.T, args ...string) *configuration {
+func edgeSettings(t *testing.T, args ...string) *nodeZero {
 	t.Helper()
-	var s configuration
+	var s nodeZero
 	flags := pflag.NewFlagSet("agent-based", pflag.ContinueOnError)
-	settings.Bind(flags, s.nodeZeroTable())
+	settings.Bind(flags, s.table())
 	NewWithT(t).Expect(flags.Parse(args)).To(Succeed())
 	return &s
 }
@@ -81,10 +83,10 @@ func TestWhatAnAgentBasedHubRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			s := edgeSettings(t, append(slices.Clone(edgeArgs), tc.args...)...)
-			err := s.completeNodeZero()
+			err := s.complete()
 			if tc.want == "" {
 				g.Expect(err).NotTo(HaveOccurred())
-				g.Expect([]string{s.nodeZero.Host.MAC, s.Hub.PublishURL, s.Hub.PlainAddress, s.Hub.Address}).To(Equal([]string{"02:00:00:00:00:0a", "http://192.0.2.10:8090", ":8090", ""}))
+				g.Expect([]string{s.hub.Host.MAC, s.Hub.PublishURL, s.Hub.PlainAddress, s.Hub.Address}).To(Equal([]string{"02:00:00:00:00:0a", "http://192.0.2.10:8090", ":8090", ""}))
 				return
 			}
 			g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
@@ -102,8 +104,8 @@ func TestAnAgentBasedHubReadsItsEnvironment(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	s := edgeSettings(t)
-	g.Expect(s.completeNodeZero()).To(Succeed())
-	g.Expect([]string{s.Hub.Auth, s.nodeZero.invoker, s.Store.DataDir, s.Hub.Address, s.Hub.PlainAddress}).To(Equal([]string{"none", "somebody", "/data", ":8090", ""}))
+	g.Expect(s.complete()).To(Succeed())
+	g.Expect([]string{s.Hub.Auth, s.hub.Invoker, s.Store.DataDir, s.Hub.Address, s.Hub.PlainAddress}).To(Equal([]string{"none", "somebody", "/data", ":8090", ""}))
 	g.Expect(s.HubInstallation.Kubernetes).To(BeTrue(), "it needs nothing but the hub")
 }
 
@@ -115,7 +117,7 @@ func TestAnAgentBasedHubServes(t *testing.T) {
 	var before map[string]string
 	for range 2 {
 		s := edgeSettings(t, append(slices.Clone(edgeArgs), "--service-base-url=http://"+addr, "--hub-addr="+addr, "--data-dir="+dir)...)
-		g.Expect(s.completeNodeZero()).To(Succeed())
+		g.Expect(s.complete()).To(Succeed())
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- runAgentBased(ctx, *s) }()
@@ -155,4 +157,25 @@ func TestCertificatesOfTheCluster(t *testing.T) {
 	g.Expect(os.Symlink("/etc/passwd", filepath.Join(dir, "link"))).To(Succeed())
 	_, err := readCertificates(dir)
 	g.Expect(err).To(HaveOccurred(), "nothing outside of the folder")
+}
+
+// get asks at the address without TLS for the status of the hub's health, zero where nobody answers.
+func get(addr string) func() int {
+	return func() int {
+		answer, err := http.Get("http://" + addr + "/health")
+		if err != nil {
+			return 0
+		}
+		defer answer.Body.Close()
+		_, _ = io.Copy(io.Discard, answer.Body)
+		return answer.StatusCode
+	}
+}
+
+// free is an address that nobody uses.
+func free(g *WithT) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	g.Expect(err).NotTo(HaveOccurred())
+	defer l.Close()
+	return l.Addr().String()
 }

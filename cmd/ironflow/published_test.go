@@ -8,6 +8,8 @@ import (
 
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/config/topics"
+	"github.com/ironflow/ironflow/api/config/v1alpha1"
+	"github.com/ironflow/ironflow/controllers/parts"
 )
 
 // TestAddressesOfTheClusterAreNotPublished has addresses that look right to who
@@ -34,14 +36,14 @@ func TestAddressesOfTheClusterAreNotPublished(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			var s configuration
+			var s v1alpha1.IronflowConfiguration
 			flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-			settings.Bind(flags, topics.All(&s.IronflowConfiguration))
+			settings.Bind(flags, topics.All(&s))
 			g.Expect(flags.Parse(append(good[:len(good):len(good)], tc.args...))).To(Succeed())
 			if tc.want == "" {
-				g.Expect(s.check("run")).To(Succeed())
+				g.Expect(processOf("run").Check(&s)).To(Succeed())
 			} else {
-				g.Expect(s.check("run")).To(MatchError(ContainSubstring(tc.want)))
+				g.Expect(processOf("run").Check(&s)).To(MatchError(ContainSubstring(tc.want)))
 			}
 		})
 	}
@@ -50,14 +52,14 @@ func TestAddressesOfTheClusterAreNotPublished(t *testing.T) {
 // TestPartsRefuseAddressesOfTheClusterToo: they run apart with the same settings.
 func TestPartsRefuseAddressesOfTheClusterToo(t *testing.T) {
 	for _, c := range processes[2:] {
-		t.Run(c.use, func(t *testing.T) {
+		t.Run(c.Use, func(t *testing.T) {
 			g := NewWithT(t)
-			p := new(program)
-			s := &p.settings
-			settings.Bind(pflag.NewFlagSet(c.use, pflag.ContinueOnError), c.flags(p))
+			p := new(parts.Program)
+			s := &p.Settings
+			settings.Bind(pflag.NewFlagSet(c.Use, pflag.ContinueOnError), c.Flags(p))
 			s.Images.BaseImage, s.LiveSystem.IronicBaseURLs, s.Hub.Auth = "/images", []string{"https://ironic.example:6385"}, "token"
 			s.Hub.PublishURL = "https://ironflow.ironflow-system.svc:8090"
-			g.Expect(check(c.parts(p))).To(MatchError(ContainSubstring("--hub-publish-url")))
+			g.Expect(c.Check(&p.Settings)).To(MatchError(ContainSubstring("--hub-publish-url")))
 		})
 	}
 }

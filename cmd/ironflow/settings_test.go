@@ -17,6 +17,7 @@ import (
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/config/topics"
 	"github.com/ironflow/ironflow/api/config/v1alpha1"
+	"github.com/ironflow/ironflow/controllers/parts"
 	"github.com/ironflow/ironflow/test/pages"
 )
 
@@ -24,9 +25,9 @@ var update = flag.Bool("update", false, "rewrite the documentation tables")
 
 // TestDocumentationHasEverySetting by topic, with its names everywhere and the parts that have it.
 func TestDocumentationHasEverySetting(t *testing.T) {
-	var s configuration
+	var s v1alpha1.IronflowConfiguration
 	var want strings.Builder
-	for _, group := range topics.All(&s.IronflowConfiguration) {
+	for _, group := range topics.All(&s) {
 		fmt.Fprintf(&want, "\n### %s\n\n%s", group.Title, markdown(&s, group.Rows))
 	}
 	want.WriteString("\n")
@@ -39,10 +40,10 @@ func generated(page string) pages.Generated {
 }
 
 // markdown is a table of settings as the documentation shows it.
-func markdown(s *configuration, rows []settings.Row) string {
+func markdown(s *v1alpha1.IronflowConfiguration, rows []settings.Row) string {
 	var text strings.Builder
 	text.WriteString("| flag | environment | default | file | parts | meaning |\n|---|---|---|---|---|---|\n")
-	names := topics.Schema(&s.IronflowConfiguration).Names()
+	names := topics.Schema(s).Names()
 	quoted := func(name string) string {
 		if name == "" {
 			return ""
@@ -59,7 +60,7 @@ func markdown(s *configuration, rows []settings.Row) string {
 func partsWith(flag string) (with []string) {
 	tables := map[string][]settings.Group{}
 	for _, c := range processes[1:] {
-		tables[c.use] = c.flags(new(program))
+		tables[c.Use] = c.Flags(new(parts.Program))
 	}
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
 		if len(settings.Only(tables[name], flag)) > 0 {
@@ -75,17 +76,17 @@ func partsWith(flag string) (with []string) {
 // TestEverySettingIsAField of the configuration, but for secrets, and every field is a setting.
 func TestEverySettingIsAField(t *testing.T) {
 	g := NewWithT(t)
-	var s configuration
-	names := topics.Schema(&s.IronflowConfiguration).Names()
+	var s v1alpha1.IronflowConfiguration
+	names := topics.Schema(&s).Names()
 	var without []string
-	for _, row := range settings.Rows(topics.All(&s.IronflowConfiguration)) {
+	for _, row := range settings.Rows(topics.All(&s)) {
 		if names[row.Flag] == "" {
 			without = append(without, row.Flag)
 		}
 	}
 	g.Expect(without).To(ConsistOf("ironic-agent-pull-secret", "hub-auth-private-key"))
 	var fields []string
-	members := reflect.TypeOf(s.IronflowConfiguration)
+	members := reflect.TypeOf(s)
 	for i := range members.NumField() {
 		topic, _, _ := strings.Cut(members.Field(i).Tag.Get("json"), ",")
 		for k := range members.Field(i).Type.NumField() {
@@ -125,9 +126,9 @@ func TestAFlagWinsOverTheEnvironment(t *testing.T) {
 		{nil, "https://environment.example:6385"},
 		{[]string{"--ironic-endpoint", "https://flag.example:6385"}, "https://flag.example:6385"},
 	} {
-		var s configuration
+		var s v1alpha1.IronflowConfiguration
 		flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-		settings.Bind(flags, topics.All(&s.IronflowConfiguration))
+		settings.Bind(flags, topics.All(&s))
 		g.Expect(flags.Parse(tc.args)).To(Succeed())
 		g.Expect(s.Ironic.Endpoint).To(Equal(tc.want))
 		g.Expect(s.Ironic.Timeout.Duration.String()).To(Equal("7s"), "plain numbers are seconds, as elsewhere")
@@ -136,18 +137,18 @@ func TestAFlagWinsOverTheEnvironment(t *testing.T) {
 
 // defaults are the settings where nothing is set but the folder, for a hub without
 // authentication.
-func defaults(dir string) configuration {
-	var s configuration
-	settings.Bind(pflag.NewFlagSet("run", pflag.ContinueOnError), topics.All(&s.IronflowConfiguration))
+func defaults(dir string) v1alpha1.IronflowConfiguration {
+	var s v1alpha1.IronflowConfiguration
+	settings.Bind(pflag.NewFlagSet("run", pflag.ContinueOnError), topics.All(&s))
 	s.Store.DataDir, s.Hub.Auth = dir, "none"
 	return s
 }
 
 func TestDefaultsCanBeRead(t *testing.T) {
-	var s configuration
+	var s v1alpha1.IronflowConfiguration
 	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	settings.Bind(flags, topics.All(&s.IronflowConfiguration))
-	for _, row := range settings.Rows(topics.All(&s.IronflowConfiguration)) {
+	settings.Bind(flags, topics.All(&s))
+	for _, row := range settings.Rows(topics.All(&s)) {
 		f := flags.Lookup(row.Flag)
 		NewWithT(t).Expect(f.DefValue).To(Equal(row.Default), row.Flag)
 	}
@@ -231,11 +232,11 @@ func TestWhatCannotWorkIsRefusedAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			var s configuration
+			var s v1alpha1.IronflowConfiguration
 			flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-			settings.Bind(flags, topics.All(&s.IronflowConfiguration))
+			settings.Bind(flags, topics.All(&s))
 			g.Expect(flags.Parse(tc.args)).To(Succeed())
-			err := s.check("run")
+			err := processOf("run").Check(&s)
 			if tc.want == "" {
 				g.Expect(err).NotTo(HaveOccurred())
 				return
@@ -243,10 +244,4 @@ func TestWhatCannotWorkIsRefusedAtOnce(t *testing.T) {
 			g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
 		})
 	}
-}
-
-// with is a configuration with just that set.
-func with(set func(*v1alpha1.IronflowConfiguration)) (c configuration) {
-	set(&c.IronflowConfiguration)
-	return c
 }
