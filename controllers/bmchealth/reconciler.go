@@ -85,6 +85,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return bmcstatus.Outcome(0, err)
 	}
 	domains, past, alerts := rules.Judge(reading, last.past)
+	now := kept{past, r.options.Now(), reading.Silent != ""} // it was read now: what follows may take its time
 	b.Status.Health = domains
 	healthy(b)
 	err = r.status.Save(ctx, before, b)
@@ -92,7 +93,6 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		r.ask(req.NamespacedName, asked)
 		return bmcstatus.Outcome(0, err)
 	}
-	now := kept{past, r.options.Now(), reading.Silent != ""}
 	r.remember(req.NamespacedName, now)
 	r.recorder.Record(h, b, told(alerts)...)
 	return bmcstatus.Outcome(r.interval(b, now), nil)

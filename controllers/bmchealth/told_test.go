@@ -1,6 +1,7 @@
 package bmchealth
 
 import (
+	"context"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -9,9 +10,14 @@ import (
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	kclient "sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/health/rules"
+	"github.com/ironflow/ironflow/controllers/bmcstatus"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/test/bmc/simulator"
 	shared "github.com/ironflow/ironflow/test/bmc/world"
@@ -91,12 +97,58 @@ func inState(s metal3.ProvisioningState) func(h *metal3.BareMetalHost) {
 	return func(h *metal3.BareMetalHost) { h.Status.Provisioning.State = s }
 }
 
-// TestASubscriptionThatBreaks: the next reading is not as far away any more as with events.
+// TestASubscriptionThatBreaks: the next reading is not as far away any more as with events. It counts
+// from when the parts were read, however long it then takes until the API server has the result.
 func TestASubscriptionThatBreaks(t *testing.T) {
-	var ahead atomic.Int64
-	w := newWorldWith(t, Options{Interval: time.Hour, WithEvents: 24 * time.Hour, Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }}, nil)
+	const every, withEvents, late = time.Hour, 24 * time.Hour, 2 * time.Hour
+	var ahead time.Duration
+	w := newWorldAtRest(t)
+	start := time.Now()
+	kube, err := w.API.Client(w.Scheme)
+	w.Expect(err).NotTo(HaveOccurred())
+	slow := interceptor.NewClient(kube, interceptor.Funcs{
+		SubResourcePatch: func(ctx context.Context, c kclient.Client, sub string, o kclient.Object, patch kclient.Patch, opts ...kclient.SubResourcePatchOption) error {
+			ahead = late
+			return c.SubResource(sub).Patch(ctx, o, patch, opts...)
+		},
+	})
+	r := &reconciler{
+		client: slow, status: bmcstatus.Writer{Client: slow, Live: slow}, options: w.wired(Options{Interval: every, WithEvents: withEvents, Now: func() time.Time { return start.Add(ahead) }}),
+		past: map[types.NamespacedName]kept{}, asked: map[types.NamespacedName]bool{}, recorder: reconcile.Recorder{Sink: w.told},
+	}
+	pass := func() time.Duration {
+		result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: shared.Key})
+		w.Expect(err).NotTo(HaveOccurred())
+		return result.RequeueAfter
+	}
+	becomes := func(status metav1.ConditionStatus) (wakes bool) {
+		before := w.BMC()
+		w.others(v1alpha1.Subscribed, status)
+		after := w.BMC()
+		return reported.Update(event.UpdateEvent{ObjectOld: &before, ObjectNew: &after})
+	}
+	w.Expect(pass()).To(Equal(every))
+	w.Expect(w.reads.Load()).To(Equal(int64(1)))
+	w.Expect(ahead).To(Equal(late), "the result is written, which took hours")
+	w.Expect(becomes(metav1.ConditionTrue)).To(BeTrue(), "the next reading is later now")
+	w.Expect(pass()).To(Equal(withEvents - late))
+	w.Expect(w.reads.Load()).To(Equal(int64(1)), "its BMC would have told")
+	w.Expect(becomes(metav1.ConditionFalse)).To(BeTrue(), "the next reading is due")
+	w.Expect(pass()).To(Equal(every))
+	w.Expect(w.reads.Load()).To(Equal(int64(2)))
+}
+
+// TestTheWatchWakesWhenASubscriptionBreaks: the same with the controller at work, which nobody calls.
+func TestTheWatchWakesWhenASubscriptionBreaks(t *testing.T) {
+	var ahead, looks atomic.Int64
+	w := newWorldWith(t, Options{Interval: time.Hour, WithEvents: 24 * time.Hour, Now: func() time.Time {
+		looks.Add(1)
+		return time.Now().Add(time.Duration(ahead.Load()))
+	}}, nil)
 	w.until(metav1.ConditionTrue, ReasonAllWell)
+	before := looks.Load()
 	w.others(v1alpha1.Subscribed, metav1.ConditionTrue)
+	w.Eventually(looks.Load).WithTimeout(time.Minute).Should(BeNumerically(">", before), "it has looked when the next reading is due")
 	reads := w.reads.Load()
 	ahead.Store(int64(2 * time.Hour))
 	w.Consistently(w.reads.Load).WithTimeout(300 * time.Millisecond).Should(Equal(reads))

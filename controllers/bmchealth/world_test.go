@@ -25,6 +25,9 @@ type world struct {
 	*shared.World
 
 	told *events.FakeRecorder
+	bmc  *client.Client
+	// meanwhile happens while the BMC is read.
+	meanwhile func(w *world)
 	// reads counts the readings.
 	reads atomic.Int64
 	// stalled says that a person has to mend something before the BMC can be asked.
@@ -50,8 +53,37 @@ func newWorldWith(t *testing.T, o Options, change func(h *metal3.BareMetalHost))
 // newBusyWorld does so, where something happens while a BMC is read.
 func newBusyWorld(t *testing.T, o Options, change func(h *metal3.BareMetalHost), meanwhile func(w *world)) *world {
 	t.Helper()
-	w := &world{World: shared.New(t, simulator.System{Power: simulator.On}), told: events.NewFakeRecorder(100)}
-	bmc := w.Client()
+	w := bare(t)
+	w.meanwhile = meanwhile
+	w.CreateHost()
+	if change != nil {
+		w.Host(change)
+	}
+	o = w.wired(o)
+	w.Start(w.told, func(mgr ctrl.Manager) error { return Setup(mgr, o) })
+	w.Probed(w.bmc)
+	return w
+}
+
+// newWorldAtRest has a BMC that was probed, and nobody who reads it.
+func newWorldAtRest(t *testing.T) *world {
+	t.Helper()
+	w := bare(t)
+	w.CreateHost()
+	w.Probed(w.bmc)
+	return w
+}
+
+// bare is a world in which nothing is yet.
+func bare(t *testing.T) *world {
+	t.Helper()
+	w := &world{World: shared.New(t, simulator.System{Power: simulator.On}), told: events.NewFakeRecorder(100), meanwhile: func(*world) {}}
+	w.bmc = w.Client()
+	return w
+}
+
+// wired are the options with the world around them.
+func (w *world) wired(o Options) Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -61,16 +93,10 @@ func newBusyWorld(t *testing.T, o Options, change func(h *metal3.BareMetalHost),
 		if w.stalled.Load() {
 			return nil, reconcile.Stall("NoCredentials", "the BMC's Secret does not exist")
 		}
-		meanwhile(w)
-		return bmc, nil
+		w.meanwhile(w)
+		return w.bmc, nil
 	}
-	w.CreateHost()
-	if change != nil {
-		w.Host(change)
-	}
-	w.Start(w.told, func(mgr ctrl.Manager) error { return Setup(mgr, o) })
-	w.Probed(bmc)
-	return w
+	return o
 }
 
 func (w *world) healthy() metav1.Condition { return w.Condition(v1alpha1.Healthy) }
