@@ -53,67 +53,67 @@ func (*Part) Name() string { return "controllers" }
 func (*Part) Needs() parts.Needs { return parts.Needs{Handover: true} }
 
 // Flags implements parts.Part.
-func (h *Part) Flags() []settings.Group {
-	s := &h.Settings
+func (p *Part) Flags() []settings.Group {
+	s := &p.Settings
 	groups := []settings.Group{topics.Hosts(&s.Hosts), topics.Ironic(&s.Ironic)}
-	if h.Alone {
+	if p.Alone {
 		groups = append(groups, topics.DeployImages(&s.DeployImages))
 	}
 	return groups
 }
 
 // Check implements parts.Part.
-func (h *Part) Check() error {
-	s := &h.Settings
-	if !h.Alone {
-		return errors.Join(configured.Check(s.Ironic), h.checkHosts())
+func (p *Part) Check() error {
+	s := &p.Settings
+	if !p.Alone {
+		return errors.Join(configured.Check(s.Ironic), p.checkHosts())
 	}
-	return errors.Join(h.readLiveImages(), h.checkHosts(), configured.Check(s.Ironic), parts.CheckPublished(s))
+	return errors.Join(p.readLiveImages(), p.checkHosts(), configured.Check(s.Ironic), parts.CheckPublished(s))
 }
 
 // Setup implements parts.Part: the host controller, and those of the kinds that go with a host.
-func (h *Part) Setup(ctx context.Context) error {
-	if err := h.makeIronics(ctx); err != nil {
+func (p *Part) Setup(ctx context.Context) error {
+	if err := p.makeIronics(ctx); err != nil {
 		return err
 	}
-	o := host.Options{Settings: h.Decisions()}
-	if h.Hub != nil && h.Images != nil {
-		source := progress.New(h.Hub.Core(), h.Images.Service().Store, h.Manager.GetClient(), h.Log.WithName("progress"))
-		source.Events = images.Events(h.Manager)
-		o.Progress, o.ProgressChanged, o.Reads = source, source.Changed, h.Images
-		if err := h.Manager.Add(source); err != nil {
+	o := host.Options{Settings: p.Decisions()}
+	if p.Hub != nil && p.Images != nil {
+		source := progress.New(p.Hub.Core(), p.Images.Service().Store, p.Manager.GetClient(), p.Log.WithName("progress"))
+		source.Events = images.Events(p.Manager)
+		o.Progress, o.ProgressChanged, o.Reads = source, source.Changed, p.Images
+		if err := p.Manager.Add(source); err != nil {
 			return err
 		}
 	}
-	gate, err := h.makeKinds()
+	gate, err := p.makeKinds()
 	if err != nil {
 		return err
 	}
-	keeper, err := firmware.Setup(h.Manager, firmware.Options{Gateway: ironic.FirmwareReader{Endpoints: h.ironics}})
+	keeper, err := firmware.Setup(p.Manager, firmware.Options{Gateway: ironic.FirmwareReader{Endpoints: p.ironics}})
 	if err != nil {
 		return err
 	}
-	o.Ironics, o.Limits, o.Media, o.Firmware = h.ironics, h.limits(), gate, keeper
-	o.Metrics, o.HostSeries, o.Concurrency = metrics.Registry, h.Settings.Hosts.MetricSeries, h.Settings.Hosts.Concurrency
-	if h.BMCs != nil && h.BMCs.Preflights != nil {
-		o.Preflights = h.BMCs.Preflights
+	o.Ironics, o.Limits, o.Media, o.Firmware = p.ironics, p.limits(), gate, keeper
+	o.Metrics, o.HostSeries, o.Concurrency = metrics.Registry, p.Settings.Hosts.MetricSeries, p.Settings.Hosts.Concurrency
+	if p.BMCs != nil && p.BMCs.Preflights != nil {
+		o.Preflights = p.BMCs.Preflights
 	}
-	if h.BMCs != nil && h.BMCs.Dispatcher != nil {
-		o.Events = h.BMCs.Dispatcher
+	if p.BMCs != nil && p.BMCs.Dispatcher != nil {
+		o.Events = p.BMCs.Dispatcher
 	}
-	return host.Setup(h.Manager, o)
+	return host.Setup(p.Manager, o)
 }
 
 // makeKinds registers the controllers of the kinds around a host, and returns
 // the gate at which the host controller asks for data images.
-func (h *Part) makeKinds() (*media.Gate, error) {
-	gate := media.NewGate(h.Manager.GetClient())
+func (p *Part) makeKinds() (*media.Gate, error) {
+	gate := media.NewGate(p.Manager.GetClient())
 	err := errors.Join(
-		media.Setup(h.Manager, func(host *metal3.BareMetalHost) (media.Gateway, error) { return h.IronicOf(host) }, gate),
-		subscription.Setup(h.Manager, func(host *metal3.BareMetalHost) (subscription.Gateway, error) { return h.IronicOf(host) }),
+		media.Setup(p.Manager, func(host *metal3.BareMetalHost) (media.Gateway, error) { return p.IronicOf(host) }, gate),
+		subscription.Setup(p.Manager, func(host *metal3.BareMetalHost) (subscription.Gateway, error) { return p.IronicOf(host) }),
 	)
-	if h.Settings.Hosts.HostClaims {
-		err = errors.Join(err, claim.Setup(h.Manager))
+	if p.Settings.Hosts.HostClaims {
+		err = errors.Join(err, claim.Setup(p.Manager))
 	}
 	return gate, err
 }
