@@ -30,8 +30,11 @@ const (
 	// apiDeadline is how long etcd or kube-apiserver may take to start, on a
 	// machine that is busy with other things too. Alone they take 3 s.
 	apiDeadline = 90 * time.Second
-	// apiGrace is how long they may take to stop.
+	// apiGrace is how long etcd and the controllers may take to stop.
 	apiGrace = 10 * time.Second
+	// serverGrace is that of kube-apiserver. It keeps nothing itself, and while somebody watches,
+	// it would wait for a minute.
+	serverGrace = time.Second
 )
 
 // ControlPlaneOptions choose how the Kubernetes API runs.
@@ -182,7 +185,7 @@ func (l *Lab) startAPI(ctx context.Context, c *ControlPlane, etcd string, option
 		log:      l.logFile("kube-apiserver"),
 		ready:    answers(client, c.URL+"/readyz"),
 		deadline: apiDeadline,
-		grace:    apiGrace,
+		grace:    serverGrace,
 		next:     "see the log; an argument that this version does not know and too little memory are the usual reasons",
 	}, 3*time.Second)
 }

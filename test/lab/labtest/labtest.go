@@ -1,6 +1,6 @@
 // Package labtest gives tests the parts of the lab that they need. A part that
 // does not start fails the test with the end of its log; the end of the test
-// stops everything and, if the test failed, says where the logs are kept.
+// kills everything and, if the test failed, says where the logs are kept.
 package labtest
 
 import (
@@ -32,7 +32,11 @@ func New(t *testing.T) *lab.Lab {
 		if t.Failed() {
 			keepLogs(t, l)
 		}
-		if err := l.Stop(context.Background()); err != nil {
+		// Nobody reads what is left, so its parts are killed: kube-apiserver takes ten seconds to end by
+		// itself while somebody watches.
+		ended, end := context.WithCancel(context.Background())
+		end()
+		if err := l.Stop(ended); err != nil {
 			t.Errorf("stop the lab: %v", err)
 		}
 	})
