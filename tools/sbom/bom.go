@@ -21,10 +21,12 @@ type artifact struct {
 	name, version string
 	kind          cdx.ComponentType
 
-	// files are its own parts, modules those of all programs by their reference, uses the modules of each program.
-	files   []cdx.Component
-	modules map[string]cdx.Component
-	uses    map[string][]string
+	// files are its own parts, and packages those of a distribution and of Python; modules are those of all programs by their reference, uses the modules
+	// of each program.
+	files    []cdx.Component
+	packages []cdx.Component
+	modules  map[string]cdx.Component
+	uses     map[string][]string
 }
 
 // add takes a file of the disk that lies at a place of the artifact. A program of Go brings its modules along.
@@ -101,6 +103,11 @@ func (a *artifact) bom() *cdx.BOM {
 	for _, f := range a.files {
 		parts = append(parts, f.BOMRef)
 		dependencies = append(dependencies, dependsOn(f.BOMRef, a.uses[f.BOMRef]))
+	}
+	for _, p := range a.packages {
+		components = append(components, p)
+		parts = append(parts, p.BOMRef)
+		dependencies = append(dependencies, cdx.Dependency{Ref: p.BOMRef})
 	}
 	for _, m := range a.modules {
 		components = append(components, m)

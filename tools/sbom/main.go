@@ -1,5 +1,6 @@
 // Command sbom writes the software bill of materials (CycloneDX 1.6, JSON) of an image or an archive: its files with their checksums, and the Go modules
-// that each program among them was compiled of, read from the programs themselves. The same files give the same bytes: there is no time in it,
+// that each program among them was compiled of, read from the programs themselves; for an image with a distribution in it, its packages of Debian and of
+// Python, read from the lists of dpkg and pip. The same files give the same bytes: there is no time in it,
 // and its serial number is made of its content.
 //
 //	sbom --name ironflow --version v0.1.0 --type container --out ironflow.cdx.json /ironflow=bin/ironflow /etc/ssl/certs/ca-certificates.crt=ca.crt
@@ -27,12 +28,14 @@ func main() {
 // run writes the bill of materials that the arguments ask for.
 func run(args []string) error {
 	var a artifact
-	var out, kind string
+	var out, kind, debian, pypi string
 	flags := flag.NewFlagSet("sbom", flag.ContinueOnError)
 	flags.StringVar(&a.name, "name", "", "name of the image or archive")
 	flags.StringVar(&a.version, "version", "", "its version, which is that of Ironflow's programs in it")
 	flags.StringVar(&kind, "type", string(cdx.ComponentTypeApplication), "container or application")
 	flags.StringVar(&out, "out", "", "file to write")
+	flags.StringVar(&debian, "debian", "", "the file /var/lib/dpkg/status of the image, if it has one")
+	flags.StringVar(&pypi, "pypi", "", "what `pip list --format json` says in the image, if it has Python packages")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -48,6 +51,9 @@ func run(args []string) error {
 		if err := a.add(place, path); err != nil {
 			return err
 		}
+	}
+	if err := errors.Join(a.addDebian(debian), a.addPyPI(pypi)); err != nil {
+		return err
 	}
 	raw, err := encode(a.bom())
 	if err != nil {

@@ -23,19 +23,35 @@ type document struct {
 	}
 }
 
+// dpkgStatus has a package that is installed, and what is left of one that was.
+const dpkgStatus = `Package: libstdc++6
+Status: install ok installed
+Architecture: amd64
+Version: 1:12.2.0-14+deb12u1
+Description: GNU Standard C++ Library v3
+ Homepage: of nobody
+
+Package: python3-venv
+Status: deinstall ok config-files
+Architecture: amd64
+Version: 3.11.2-1
+`
+
 // write makes the document of this test's own program and a plain file, and returns its bytes.
 func write(t *testing.T) []byte {
 	t.Helper()
 	dir := t.TempDir()
-	plain, out := filepath.Join(dir, "ca.crt"), filepath.Join(dir, "out.cdx.json")
+	plain, debian, pypi, out := filepath.Join(dir, "ca.crt"), filepath.Join(dir, "status"), filepath.Join(dir, "pip.json"), filepath.Join(dir, "out.cdx.json")
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(plain, []byte("certificates"), 0o600); err != nil {
-		t.Fatal(err)
+	for path, content := range map[string]string{plain: "certificates", debian: dpkgStatus, pypi: `[{"name": "oslo_config", "version": "10.7.0"}]`} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := run([]string{"--name", "it", "--version", "v0.1.0", "--type", "container", "--out", out, "/it=" + self, "/etc/ca.crt=" + plain}); err != nil {
+	if err := run([]string{"--name", "it", "--version", "v0.1.0", "--type", "container", "--out", out, "--debian", debian, "--pypi", pypi, "/it=" + self, "/etc/ca.crt=" + plain}); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := os.ReadFile(out)
@@ -79,7 +95,7 @@ func TestTheSchemaTakesIt(t *testing.T) {
 	}
 }
 
-// TestEveryModuleIsInIt with its version, and the program depends on it. There is no time, and a second document is the same.
+// TestEveryModuleIsInIt with its version, and the program depends on it; so are the packages of an image. There is no time, and a second document is the same.
 func TestEveryModuleIsInIt(t *testing.T) {
 	raw := write(t)
 	if string(raw) != string(write(t)) {
@@ -115,7 +131,11 @@ func TestEveryModuleIsInIt(t *testing.T) {
 	if want := strings.TrimPrefix(info.GoVersion, "go"); versions["stdlib"] != want {
 		t.Errorf("Go %s, want %s", versions["stdlib"], want)
 	}
-	if uses["artifact"] != "file:/etc/ca.crt file:/it " {
+	const debian, pypi = "pkg:deb/debian/libstdc%2B%2B6@1:12.2.0-14%2Bdeb12u1?arch=amd64", "pkg:pypi/oslo-config@10.7.0"
+	if versions["libstdc++6"] != "1:12.2.0-14+deb12u1" || versions["oslo-config"] != "10.7.0" {
+		t.Errorf("packages: %v", versions)
+	}
+	if uses["artifact"] != "file:/etc/ca.crt file:/it "+debian+" "+pypi+" " {
 		t.Errorf("the artifact is made of %s", uses["artifact"])
 	}
 }
@@ -127,6 +147,9 @@ func TestWhatIsRefused(t *testing.T) {
 		"usage:":             {"--name", "it", "--out", out, "/it=/it"},
 		"is not PLACE=FILE":  {"--name", "it", "--version", "v1", "--out", out, "/it"},
 		"no such file or di": {"--name", "it", "--version", "v1", "--out", out, "/it=/nowhere"},
+		"no installed packa": {"--name", "it", "--version", "v1", "--out", out, "--debian", "main.go", "/it=main.go"},
+		"invalid character":  {"--name", "it", "--version", "v1", "--out", out, "--pypi", "main.go", "/it=main.go"},
+		"no such file":       {"--name", "it", "--version", "v1", "--out", out, "--debian", "/nowhere", "/it=main.go"},
 	} {
 		if err := run(args); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", args, err)
