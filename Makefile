@@ -97,10 +97,10 @@ cluster-image: prerequisites ## Build the image of the program inside a cluster:
 	@$(GOBUILD) -o $(BIN)/cluster-image/ironflow-cluster ./cmd/ironflow-cluster
 	@$(or $(ENGINE),buildah) build --file cmd/ironflow-cluster/Containerfile --tag '$(or $(IMAGE),ironflow-cluster:$(VERSION))' $(BIN)/cluster-image
 
-# Static programs, and nothing of a distribution in them. The image of ironic-python-agent is another matter: customdeploy/ipa/Containerfile.
+# Static programs, and nothing of a distribution in them; that of ironic-python-agent is of Debian's packages and PyPI's.
 .PHONY: images
-images: prerequisites $(if $(COSIGN_KEY),$(BIN)/cosign) ## Build the container images with buildah, and a bill of materials for each: REGISTRY=registry.example/ironflow ARCHES="amd64 arm64" ENGINE=podman IMAGES="ironflow ironflow-cluster" PUSH=1 COSIGN_KEY=cosign.key
-	@VERSION='$(VERSION)' REGISTRY='$(REGISTRY)' ARCHES='$(ARCHES)' ENGINE='$(ENGINE)' PUSH='$(PUSH)' COSIGN=$(BIN)/cosign COSIGN_KEY='$(COSIGN_KEY)' OUT=$(BIN)/images bash test/scripts/images.sh $(IMAGES)
+images: prerequisites $(if $(COSIGN_KEY),$(BIN)/cosign) ## Build the container images with buildah, and a bill of materials for each: REGISTRY=registry.example/ironflow ARCHES="amd64 arm64" ENGINE=podman IMAGES="ironflow ironic-python-agent" DEBIAN_SOURCES=sources.list PUSH=1 COSIGN_KEY=cosign.key
+	@VERSION='$(VERSION)' REGISTRY='$(REGISTRY)' ARCHES='$(ARCHES)' ENGINE='$(ENGINE)' PUSH='$(PUSH)' DEBIAN_SOURCES='$(DEBIAN_SOURCES)' COSIGN=$(BIN)/cosign COSIGN_KEY='$(COSIGN_KEY)' OUT=$(BIN)/images bash test/scripts/images.sh $(IMAGES)
 
 # The chart is self-contained then: what is linked in its folder is in it.
 .PHONY: chart

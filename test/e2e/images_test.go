@@ -27,7 +27,7 @@ type imageConfig struct {
 	Entrypoint, Env []string
 }
 
-// buildImages makes all images as `make images` does, in a storage that ends with the test.
+// buildImages makes the images of the cluster as `make images` does, in a storage that ends with the test.
 func (w *world) buildImages() {
 	w.t.Helper()
 	needs.Program(w.t, "buildah", "buildah")
@@ -35,7 +35,7 @@ func (w *world) buildImages() {
 	storage := filepath.Join(dir, "storage.conf")
 	w.Expect(os.WriteFile(storage, fmt.Appendf(nil, "[storage]\ndriver = \"vfs\"\nrunroot = %q\ngraphroot = %q\n", dir+"/run", dir+"/graph"), 0o600)).To(Succeed())
 	w.t.Setenv("CONTAINERS_STORAGE_CONF", storage)
-	w.run([]string{"VERSION=" + version, "OUT=" + filepath.Join(dir, "out")}, "bash", "../scripts/images.sh")
+	w.run([]string{"VERSION=" + version, "OUT=" + filepath.Join(dir, "out")}, "bash", "../scripts/images.sh", "ironflow", "ironflow-agent", "ironflow-cluster")
 }
 
 // builtImage is an image that was mounted.

@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
-# Builds container images of static programs, with nothing of a distribution in them: ironflow, ironflow-agent, ironflow-cluster. Nothing runs in an
-# image while it is built, so those of other processors need no emulation. Beside them, in OUT, is the software bill of materials of each image
-# and processor (CycloneDX).
+# Builds the container images, without any other image. ironflow, ironflow-agent and ironflow-cluster hold static programs, and nothing of a distribution;
+# nothing of them runs while they are built, so those of other processors need no emulation. ironic-python-agent is of Debian's packages and PyPI's
+# (ipa-root.sh). Beside them, in OUT, is the software bill of materials of each image and processor (CycloneDX).
 #   images.sh [IMAGE...]
 # VERSION    tag and label; the same source, compiler and version make the same image
 # REGISTRY   where the names begin, such as registry.example/ironflow; localhost if unset
 # ARCHES     amd64 arm64 ...; that of this computer if unset. Several become a manifest list
 # ENGINE     buildah (default) or podman
+# DEBIAN_SOURCES  of ironic-python-agent: a file with apt's sources, in place of Debian's own servers
 # OUT        folder of the programs and the bills of materials
 # PUSH=1     pushes to REGISTRY, with the credentials of the engine's own login
 # COSIGN_KEY with PUSH=1, signs what was pushed: a key file or a URI of a key service, for COSIGN, the program (sign.sh)
 set -euo pipefail
+shopt -s inherit_errexit
 cd "$(dirname "$0")/../.."
 version=${VERSION:?} registry=${REGISTRY:-localhost} engine=${ENGINE:-buildah} out=${OUT:-bin/images}
 arches=${ARCHES:-$(go env GOARCH)}
-[ $# -gt 0 ] || set -- ironflow ironflow-agent ironflow-cluster
+[ $# -gt 0 ] || set -- ironflow ironflow-agent ironflow-cluster ironic-python-agent
 command -v "$engine" >/dev/null || { echo "ironflow: $engine is not installed: apt-get install $engine, or ENGINE=podman" >&2; exit 1; }
 if [ "${PUSH:-}" = 1 ] && [ "$registry" = localhost ]; then
   echo "ironflow: PUSH=1 needs REGISTRY, such as registry.example/ironflow" >&2
@@ -36,13 +38,23 @@ programs() {
   case $1 in
   ironflow) echo ironflow ironflow-agent ironflow-agent-based ironflow-step ;;
   ironflow-agent | ironflow-cluster) echo "$1" ;;
-  *) echo "ironflow: there is no image $1: ironflow, ironflow-agent or ironflow-cluster" >&2; return 1 ;;
+  ironic-python-agent) echo ironflow-step ;;
+  *) echo "ironflow: there is no image $1: ironflow, ironflow-agent, ironflow-cluster or ironic-python-agent" >&2; return 1 ;;
+  esac
+}
+
+# describe IMAGE prints the options of a build that are the image's own. Debian's packages in it have licences of their own.
+describe() {
+  case $1 in
+  ironic-python-agent) echo --file=customdeploy/ipa/Containerfile ;;
+  *) printf '%s\n' "--file=cmd/$1/Containerfile" --label=org.opencontainers.image.licenses=Apache-2.0 ;;
   esac
 }
 
 build() { go build -ldflags "-s -w -X github.com/ironflow/ironflow/api/version.release=$version" -o "$1" "./cmd/$2"; }
 
-# prepare IMAGE ARCH FOLDER makes what the Containerfile copies, and prints PLACE=FILE of each file.
+# prepare IMAGE ARCH FOLDER makes what the Containerfile copies, and prints what the bill of materials is made of: lists of packages, then PLACE=FILE of
+# each file.
 prepare() {
   local image=$1 dir=$3 at=/ program links
   case $image in
@@ -56,6 +68,12 @@ prepare() {
     fi
     ;;
   ironflow-cluster) at=/usr/bin/ ;;
+  ironic-python-agent)
+    at=/usr/local/bin/
+    SOURCE_DATE_EPOCH=$time bash test/scripts/ipa-root.sh "$2" "$dir" >&2
+    cp customdeploy/ipa/container.conf "$dir/"
+    printf '%s\n' "--debian=$dir/dpkg-status" "--pypi=$dir/python.json" "/etc/ironic-python-agent/00-image.conf=$dir/container.conf"
+    ;;
   esac
   for program in $(programs "$image"); do
     GOARCH=$2 GOOS=linux build "$dir/$program" "$program"
@@ -74,17 +92,18 @@ prepare() {
 for image in "$@"; do
   tag=$registry/$image:$version
   programs "$image" >/dev/null
+  mapfile -t options < <(describe "$image")
   "$engine" manifest rm "$tag" >/dev/null 2>&1 || "$engine" rmi "$tag" >/dev/null 2>&1 || true
   "$engine" manifest create "$tag" >/dev/null
   for arch in $arches; do
     dir=$out/$image/$arch
     rm -rf "$dir" && mkdir -p "$dir"
-    files=$(prepare "$image" "$arch" "$dir")
-    mapfile -t files <<<"$files"
-    bash test/scripts/sbom.sh --type container --name "$image" --version "$version" --out "$out/$image-$version-image-linux-$arch.cdx.json" "${files[@]}"
-    "$engine" build --quiet --isolation=chroot --platform "linux/$arch" --timestamp "$time" --manifest "$tag" --file "cmd/$image/Containerfile" \
+    parts=$(prepare "$image" "$arch" "$dir")
+    mapfile -t parts <<<"$parts"
+    bash test/scripts/sbom.sh --type container --name "$image" --version "$version" --out "$out/$image-$version-image-linux-$arch.cdx.json" "${parts[@]}"
+    "$engine" build --quiet --isolation=chroot --platform "linux/$arch" --timestamp "$time" --manifest "$tag" "${options[@]}" \
       --label "org.opencontainers.image.title=$image" --label "org.opencontainers.image.version=$version" --label "org.opencontainers.image.revision=$revision" \
-      --label "org.opencontainers.image.source=https://github.com/ironflow/ironflow" --label "org.opencontainers.image.licenses=Apache-2.0" "$dir" >/dev/null
+      --label "org.opencontainers.image.source=https://github.com/ironflow/ironflow" "$dir" >/dev/null
   done
   echo "built $tag for $arches"
   if [ "${PUSH:-}" = 1 ]; then

@@ -3,7 +3,7 @@
 # ironic-python-agent, cleaning, installation by the agent with the ISO's own coreos-installer and image, and the first boot from the disk.
 # Nothing of a site is touched. Nobody has run it on a real CoreOS ISO yet (docs/real-machine.md).
 #   site-iso.sh ISO IPA_IMAGE     as root, in the source tree
-# IPA_IMAGE is what `podman build -f customdeploy/ipa/Containerfile` makes, pushed to a registry that listens on this computer under any of its
+# IPA_IMAGE is what `make images IMAGES=ironic-python-agent` makes, pushed to a registry that listens on this computer under any of its
 # addresses; it is pulled without TLS verification. Ends with the test's verdict and the folder of the report; what a failure leaves (consoles,
 # journal, a picture of the screen) is there, too.
 set -euo pipefail

@@ -4,6 +4,7 @@ IPA takes a token only from its configuration and only at its start, before
 any plugin is loaded; hence this launcher.
 """
 
+from importlib import metadata
 import os
 import sys
 import tempfile
@@ -13,6 +14,10 @@ from ironflow_ipa import kept
 
 def main():
     """Replace this process by ironic-python-agent with the same arguments."""
+    if sys.argv[1:] == ['--version']:  # IPA has no such option
+        print(', '.join('%s %s' % (name, metadata.version(name))
+                        for name in ('ironflow-ipa', 'ironic-python-agent')))
+        return
     command = ['ironic-python-agent'] + sys.argv[1:]
     token = kept.load_token()
     if token:

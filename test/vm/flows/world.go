@@ -40,7 +40,7 @@ type Options struct {
 	// layout. Empty takes the one of package medium.
 	LiveISO string
 	// IPAImage is the container image of ironic-python-agent with our plugin
-	// (customdeploy/ipa/Containerfile), in a registry that the machines reach. Empty
+	// (make images), in a registry that the machines reach. Empty
 	// takes the one of package registry.
 	IPAImage string
 	// Network is the machines' network; its folder is chosen here.

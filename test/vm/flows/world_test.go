@@ -46,6 +46,7 @@ func newWorld(t *testing.T, changes ...func(*Options)) *World {
 	}
 	if ipa == "" {
 		needs.Program(t, "buildah", "buildah")
+		needs.Program(t, "mmdebstrap", "mmdebstrap")
 	}
 	g := NewWithT(t)
 	bin := os.Getenv(binEnv)

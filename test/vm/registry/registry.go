@@ -20,12 +20,6 @@ import (
 //go:embed image
 var scripts embed.FS
 
-// base is the script that asks for Debian's packages. What it makes is kept apart,
-// because it does not change with our sources.
-//
-//go:embed base
-var base embed.FS
-
 // Options say where the registry is.
 type Options struct {
 	// Address is the IP address that machines reach it at.
@@ -53,12 +47,8 @@ func Start(ctx context.Context, o Options) (*Registry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read what the image of ironic-python-agent is made from: %w", err)
 	}
-	slim, err := debian.Make(ctx, debian.Scripts{Name: "vm-slim", Files: base, Dir: "vm/registry", Make: "base/make.sh", Alone: true})
-	if err != nil {
-		return nil, err
-	}
 	image, err := debian.Make(ctx, debian.Scripts{
-		Name: "vm-registry", Files: scripts, Dir: "vm/registry", Make: "image/make.sh", Args: []string{o.Source, slim}, Inputs: inputs, Alone: true,
+		Name: "vm-registry", Files: scripts, Dir: "vm/registry", Make: "image/make.sh", Args: []string{o.Source}, Inputs: inputs, Alone: true,
 	})
 	if err != nil {
 		return nil, err
@@ -88,7 +78,7 @@ func Start(ctx context.Context, o Options) (*Registry, error) {
 }
 
 // IPA is the reference of ironic-python-agent's image.
-func (r *Registry) IPA() string { return r.addr + "/ironflow-ipa:latest" }
+func (r *Registry) IPA() string { return r.addr + "/ironic-python-agent:latest" }
 
 // Close ends the registry.
 func (r *Registry) Close() {
@@ -114,12 +104,13 @@ func (r *Registry) wait(ctx context.Context) error {
 	}
 }
 
-// inputs are what decides about the image: the Containerfile with all that it
-// copies, and the deploy step's program.
+// inputs are what decides about the image: the Containerfile, the scripts that make
+// what it copies and what those read, and the deploy step's program.
 func inputs(ctx context.Context, source string) ([][]byte, error) {
 	var all [][]byte
 	for _, glob := range []string{
-		"customdeploy/ipa/Containerfile", "customdeploy/ipa/*.conf", "customdeploy/ipa/*.toml", "customdeploy/ipa/*/*.py", "test/lab/ipa/requirements.txt",
+		"customdeploy/ipa/Containerfile", "customdeploy/ipa/*.sh", "customdeploy/ipa/*.conf", "customdeploy/ipa/*.toml", "customdeploy/ipa/ironflow_ipa/*.py",
+		"test/lab/ipa/requirements.txt", "test/scripts/images.sh", "test/scripts/ipa-root.sh",
 	} {
 		files, err := filepath.Glob(filepath.Join(source, filepath.FromSlash(glob)))
 		if err != nil {
