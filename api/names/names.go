@@ -46,6 +46,8 @@ const (
 	KubernetesSettings = "ironflow.io/kubernetes"
 	// Revoke, on an InfraEnv, revokes the tokens of its agents once for each other text.
 	Revoke = "ironflow.io/revoke-agent-tokens"
+	// RevokeCluster, on an AgentClusterInstall, revokes the token of the program inside the cluster once for each other text.
+	RevokeCluster = "ironflow.io/revoke-cluster-token"
 	// SingleHost, with the value "true" on an InfraEnv, gives each of its hosts a cluster of its own.
 	SingleHost = "ironflow.io/single-host"
 	// Probe, on a host, asks for a new report of its BMC; any new value counts.
@@ -131,6 +133,10 @@ const (
 	InfraEnvPrefix = "infraenv.agent-install.openshift.io/"
 	// IronicAgentImage, on an InfraEnv, is the image of ironic-python-agent for its hosts.
 	IronicAgentImage = InfraEnvPrefix + "ironic-agent-image-override"
+	// IPFamily, on an InfraEnv, names the families of addresses that its machines have: v4, v6 or both.
+	IPFamily = InfraEnvPrefix + "ip-family"
+	// PropagateNodeLabels, on an InfraEnv, names the labels of it that the Nodes of its hosts get, with commas between them.
+	PropagateNodeLabels = InfraEnvPrefix + "propagate-node-labels"
 	// IronicAgentEnabled, on an InfraEnv, is what another hub notes there; it asks for nothing.
 	IronicAgentEnabled = InfraEnvPrefix + "enable-ironic-agent"
 
@@ -176,6 +182,10 @@ const (
 	AgentRole      = "agent.agent-install.openshift.io/role"
 	AgentInventory = "agent.agent-install.openshift.io/inventory"
 	AgentStage     = "agent.agent-install.openshift.io/current-stage"
+
+	// InheritedNodeLabels, on an Agent, names the labels of spec.nodeLabels that it has from its InfraEnv, with commas
+	// between them: these go when the InfraEnv loses them. Ours to write.
+	InheritedNodeLabels = "agent.agent-install.openshift.io/inherited-node-labels"
 )
 
 // Names of tools that move objects to another cluster.

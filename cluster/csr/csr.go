@@ -9,8 +9,10 @@ import (
 	"crypto/x509"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/ironflow/ironflow/cluster/facts"
+	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // Signers whose requests are judged; those of others are none of our business.
@@ -18,6 +20,35 @@ const (
 	Client  = "kubernetes.io/kube-apiserver-client-kubelet"
 	Serving = "kubernetes.io/kubelet-serving"
 )
+
+// ApprovedBy is the reason of the condition Approved that this program sets.
+const ApprovedBy = "IronflowKnowsTheHost"
+
+// Type is the signer's short name, as the hub has it; empty for others.
+func (r Request) Type() string {
+	switch r.Signer {
+	case Client:
+		return wire.SigningTypeClient
+	case Serving:
+		return wire.SigningTypeServing
+	}
+	return ""
+}
+
+// Host is the hub's host that a request is for; false where its name has none, or two.
+func Host(r Request, hosts []facts.Host) (facts.Host, bool) {
+	parsed, err := parse(r.PEM)
+	if err != nil {
+		return facts.Host{}, false
+	}
+	in := input{Request: r, world: World{Hosts: hosts}}
+	in.name, _ = strings.CutPrefix(parsed.Subject.CommonName, nodePrefix)
+	if decision, _ := knownHost(&in); decision != Approve {
+		return facts.Host{}, false
+	}
+	decision, _ := oneHost(&in)
+	return *in.host, decision == Approve
+}
 
 // Request is a CertificateSigningRequest.
 type Request struct {
@@ -29,6 +60,8 @@ type Request struct {
 	Usages   []string
 	// PEM is the PKCS#10 request.
 	PEM []byte
+	// ApprovedAt is when this program, or an earlier one, approved it; zero for any other.
+	ApprovedAt time.Time
 	// Settled tells that it is approved, denied, failed or has its certificate.
 	Settled bool
 }

@@ -182,6 +182,23 @@ func (c *Client) Progress(ctx context.Context, h facts.Host, stage wire.HostStag
 	return c.json(ctx, http.MethodPut, path, wire.HostProgress{CurrentStage: stage}, http.StatusOK, nil)
 }
 
+// Signing tells of a signing request of the host's kubelet: that it was approved or, with an error, that it
+// could not be. Hubs that do not know what this is take it for an event like any, or refuse it.
+func (c *Client) Signing(ctx context.Context, h facts.Host, p wire.SigningProps) error {
+	props, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("encode the event of signing request %s: %w", p.Request, err)
+	}
+	e := wire.Event{
+		Name: wire.EventSigningApproved, Severity: wire.EventSeverityInfo, Message: "signing request " + p.Request + " approved", EventTime: p.At,
+		ClusterID: &c.options.ClusterID, InfraEnvID: &h.InfraEnvID, HostID: &h.ID, Props: string(props),
+	}
+	if p.Error != "" {
+		e.Name, e.Severity, e.Message = wire.EventSigningFailed, wire.EventSeverityWarning, "signing request "+p.Request+" not approved: "+p.Error
+	}
+	return c.json(ctx, http.MethodPost, "/events", e, http.StatusCreated, nil)
+}
+
 // Stage reports the finalizing stage.
 func (c *Client) Stage(ctx context.Context, stage wire.FinalizingStage) error {
 	return c.json(ctx, http.MethodPut, "/clusters/"+c.cluster+"/progress", wire.ClusterFinalizingProgress{FinalizingStage: stage}, http.StatusOK, nil)

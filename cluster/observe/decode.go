@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/netip"
+	"time"
 
 	"github.com/ironflow/ironflow/cluster/csr"
 	"github.com/ironflow/ironflow/cluster/facts"
@@ -23,7 +24,10 @@ type owner struct {
 	Controller bool
 }
 
-type condition struct{ Type, Status, Reason, Message string }
+type condition struct {
+	Type, Status, Reason, Message string
+	LastUpdateTime                time.Time
+}
 
 var errNoName = errors.New("an object without a name")
 
@@ -47,8 +51,13 @@ func request(raw json.RawMessage) (string, csr.Request, error) {
 		Name: o.Metadata.Name, UID: o.Metadata.UID, Version: o.Metadata.ResourceVersion, Signer: o.Spec.SignerName,
 		Settled: len(o.Status.Certificate) > 0 || len(o.Status.Conditions) > 0,
 	}
-	// Of those that are settled or another signer's, nothing is kept.
-	if !r.Settled && (r.Signer == csr.Client || r.Signer == csr.Serving) {
+	for _, c := range o.Status.Conditions {
+		if c.Type == "Approved" && c.Status == "True" && c.Reason == csr.ApprovedBy {
+			r.ApprovedAt = c.LastUpdateTime
+		}
+	}
+	// Of those that others have settled, and of other signers', nothing is kept.
+	if (!r.Settled || !r.ApprovedAt.IsZero()) && (r.Signer == csr.Client || r.Signer == csr.Serving) {
 		r.Username, r.Groups, r.Usages, r.PEM = o.Spec.Username, o.Spec.Groups, o.Spec.Usages, o.Spec.Request
 	}
 	return r.Name, r, nil

@@ -61,7 +61,7 @@ func (r *Runner) alone(ctx context.Context, away error) (delay time.Duration, ou
 	if !r.Caches.Ready() {
 		return r.or(r.Busy, busy), "", true
 	}
-	v := view{cluster: record.Cluster(), hosts: record.Left(), nodes: r.Caches.Nodes.All()}
+	v := view{cluster: record.Cluster(), hosts: record.Left(), nodes: r.Caches.Nodes.All(), alone: true}
 	r.sign(ctx, v)
 	record.Hosts = r.settle(ctx, v)
 	r.keep(ctx, record)

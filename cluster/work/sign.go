@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/cluster/csr"
+	"github.com/ironflow/ironflow/cluster/hubapi"
 	"github.com/ironflow/ironflow/cluster/kube"
 	"github.com/ironflow/ironflow/cluster/observe"
+	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // object is a Kubernetes object, or a part of one.
@@ -24,19 +26,23 @@ func (r *Runner) sign(ctx context.Context, v view) {
 	here := map[string]bool{}
 	for _, q := range requests {
 		here[q.UID] = true
+		if !q.ApprovedAt.IsZero() {
+			r.tellSigned(ctx, q, v)
+			continue
+		}
 		if r.memory.approved[q.UID] {
 			continue
 		}
 		verdict := csr.Judge(q, csr.World{Hosts: v.hosts, Nodes: v.nodes})
 		switch verdict.Decision {
 		case csr.Approve:
-			r.approve(ctx, q, verdict)
+			r.approve(ctx, q, verdict, v)
 		case csr.Leave:
 			r.leave(ctx, q, verdict)
 		case csr.Wait, csr.Ignore:
 		}
 	}
-	for _, known := range []map[string]bool{r.memory.approved, r.memory.said} {
+	for _, known := range []map[string]bool{r.memory.approved, r.memory.said, r.memory.told, r.memory.failed} {
 		for uid := range known {
 			if !here[uid] {
 				delete(known, uid)
@@ -47,23 +53,50 @@ func (r *Runner) sign(ctx context.Context, v view) {
 
 // approve adds the condition to the very object that was judged: one that has changed
 // since is refused by the API server, and judged again.
-func (r *Runner) approve(ctx context.Context, q csr.Request, v csr.Verdict) {
+func (r *Runner) approve(ctx context.Context, q csr.Request, v csr.Verdict, all view) {
 	now := r.Now().UTC().Format(time.RFC3339)
 	err := r.Kube.Put(ctx, observe.Requests+"/"+url.PathEscape(q.Name)+"/approval", object{
 		"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest",
 		"metadata": object{"name": q.Name, "uid": q.UID, "resourceVersion": q.Version},
 		"spec":     object{"signerName": q.Signer, "request": q.PEM, "usages": q.Usages},
 		"status": object{"conditions": []object{{
-			"type": "Approved", "status": "True", "reason": "IronflowKnowsTheHost", "message": v.Message, "lastUpdateTime": now, "lastTransitionTime": now,
+			"type": "Approved", "status": "True", "reason": csr.ApprovedBy, "message": v.Message, "lastUpdateTime": now, "lastTransitionTime": now,
 		}}},
 	})
 	if err != nil {
 		r.Log.Warn("a signing request cannot be approved; trying again", "request", q.Name, "host", v.Host, "error", err)
+		if kube.Code(err) != http.StatusConflict { // it has changed, and is judged again
+			r.tell(ctx, q, all, r.memory.failed, wire.SigningProps{At: wire.At(r.Now()), Error: err.Error()})
+		}
 		return
 	}
 	r.memory.approved[q.UID] = true
 	r.Metrics.Request(q.Signer, string(v.Decision), string(v.Reason))
 	r.Log.Info("signing request approved", "request", q.Name, "signer", q.Signer, "host", v.Host)
+}
+
+// tellSigned tells the hub of a request that was approved, by this program or by one before it.
+func (r *Runner) tellSigned(ctx context.Context, q csr.Request, v view) {
+	r.tell(ctx, q, v, r.memory.told, wire.SigningProps{At: wire.At(q.ApprovedAt)})
+}
+
+// tell tells the hub once of a request. A hub that is away hears of it by a later pass; one that refuses to
+// hear of it knows no such event, or not the host any more.
+func (r *Runner) tell(ctx context.Context, q csr.Request, v view, told map[string]bool, p wire.SigningProps) {
+	if told[q.UID] || v.alone {
+		return
+	}
+	host, found := csr.Host(q, v.hosts)
+	if !found {
+		return
+	}
+	p.Request, p.Type = q.Name, q.Type()
+	err := r.Hub.Signing(ctx, host, p)
+	code := hubapi.Code(err)
+	told[q.UID] = err == nil || code >= http.StatusBadRequest && code < http.StatusInternalServerError && code != http.StatusTooManyRequests
+	if err != nil {
+		r.Log.Info("the hub was not told of a signing request", "request", q.Name, "host", host.Name, "error", err)
+	}
 }
 
 // eventsPerHour bounds what is said of requests: whoever has a bootstrap token can make any number.

@@ -85,9 +85,10 @@ type memory struct {
 	heard    bool
 	refused  int
 	failures int
-	// approved and said are settled signing requests by UID and reason.
-	approved, said map[string]bool
-	budget         budget
+	// approved and said are settled signing requests by UID and reason, told those that the hub has
+	// heard of, and failed those of which it has heard that they could not be approved.
+	approved, said, told, failed map[string]bool
+	budget                       budget
 	// labels are hosts whose labels the API server would not have.
 	labels            map[string]bool
 	waits             string
@@ -107,11 +108,14 @@ type view struct {
 	cluster facts.Cluster
 	hosts   []facts.Host
 	nodes   map[string]facts.Node
+	// alone tells that the hub has ended.
+	alone bool
 }
 
 // Run works until the installation is over, or the context ends.
 func (r *Runner) Run(ctx context.Context) (Outcome, error) {
 	r.memory.approved, r.memory.said, r.memory.labels = map[string]bool{}, map[string]bool{}, map[string]bool{}
+	r.memory.told, r.memory.failed = map[string]bool{}, map[string]bool{}
 	began := r.Now()
 	r.memory.answered = began
 	for {

@@ -89,6 +89,10 @@ func (w *world) toTheEnd() {
 	for _, name := range []string{"client-master-0", "serving-master-0", "client-worker-0", "serving-worker-0"} {
 		w.Eventually(func() int { return w.approvals(name) }, long, 50*time.Millisecond).Should(Equal(1), name)
 	}
+	master, worker := threeHosts()[0].ID, threeHosts()[1].ID
+	w.Eventually(hub.Signed, long).Should(ConsistOf(
+		"host_signing_request_approved "+master+" client client-master-0", "host_signing_request_approved "+master+" serving serving-master-0",
+		"host_signing_request_approved "+worker+" client client-worker-0", "host_signing_request_approved "+worker+" serving serving-worker-0"), "each is told once")
 	w.Eventually(hub.Effects, long).Should(ConsistOf("host master-0 Joined", "host worker-0 Joined"))
 	w.Consistently(hub.Effects, 500*time.Millisecond).Should(HaveLen(2), "nodes that are not Ready are not Done")
 	w.node("master-0", "192.0.2.1", true)

@@ -189,7 +189,7 @@ func (d documented) hub() []pages.Example {
 	d.Expect(os.Mkdir("data", 0o700)).To(Succeed())
 	key, err := auth.LoadKey(filepath.Join("data", configured.KeyFile))
 	d.Expect(err).NotTo(HaveOccurred())
-	token, err := key.ClusterToken(cluster)
+	token, err := key.ClusterToken(auth.ClusterClaims{ClusterID: cluster})
 	d.Expect(err).NotTo(HaveOccurred())
 	records, err := store.OpenSQLite(d.t.Context(), filepath.Join("data", "hub.sqlite"))
 	d.Expect(err).NotTo(HaveOccurred())
@@ -197,6 +197,7 @@ func (d documented) hub() []pages.Example {
 	d.Expect(records.Close()).To(Succeed())
 	file := map[string]string{"FILE": "backup.tar.gz", "/var/lib/ironflow/backup.tar.gz": "backup.tar.gz"}
 	return []pages.Example{
+		{Line: "hub cluster-token ID --generation GENERATION --data-dir DIR", With: map[string]string{"ID": cluster, "GENERATION": "1", "DIR": "data"}, Want: token + "\n"},
 		{Line: "hub cluster-token ID --data-dir DIR", With: map[string]string{"ID": cluster, "DIR": "data"}, Want: token + "\n"},
 		{Line: "hub backup /var/lib/ironflow/backup.tar.gz", With: file, More: "--data-dir data", Want: "copied 0 infra-envs, 1 clusters"},
 		{Line: "hub backup FILE", With: file, More: "--data-dir data", Want: "copied 0 infra-envs, 1 clusters"},

@@ -45,6 +45,7 @@ func TestCommandsOfThePagesRun(t *testing.T) {
 		{Line: "why node-1", Want: "BareMetalHost/node-1: provisioned"},
 		{Line: "describe cluster prod", Want: "ClusterDeployment/prod: prod.lab.example"},
 		{Line: "kubeconfig prod -o prod.kubeconfig"},
+		{Line: "revoke-tokens --cluster CLUSTER", With: map[string]string{"CLUSTER": "prod"}, Want: "the hub revokes the token of the program inside it"},
 		{Line: "bmc check -f hosts.yaml", Want: fits},
 		{Line: "bmc check -f -", In: good, Want: fits},
 		{Line: "bmc check -f hosts.yaml --report report.json", Want: fits},

@@ -283,7 +283,7 @@ func TestTheProgramInsideAClusterOutlivesTheStore(t *testing.T) {
 	w.ensureCluster()
 	key, err := auth.LoadKey(filepath.Join(w.hub.Dir, "token.key"))
 	w.Expect(err).NotTo(HaveOccurred())
-	token, err := key.ClusterToken(hubid.Cluster(w.cd))
+	token, err := key.ClusterToken(auth.ClusterClaims{ClusterID: hubid.Cluster(w.cd)})
 	w.Expect(err).NotTo(HaveOccurred())
 	read := func() int {
 		code, _ := w.hub.Agent(token).Do(t, http.MethodGet, "/clusters/"+hubid.Cluster(w.cd), nil, nil)

@@ -10,7 +10,9 @@ import (
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/hub/testhub"
 )
 
 func TestConditions(t *testing.T) {
@@ -121,4 +123,23 @@ func TestBrokenReportsAreNoReports(t *testing.T) {
 	project(&status, &wire.Host{Status: wire.HostStatusKnown, Inventory: "{", NTPSources: "[", ValidationsInfo: "{"}, true, nil, metav1.Now())
 	g.Expect(status.Inventory.Hostname).To(BeEmpty())
 	g.Expect(status.NtpSources).To(BeNil())
+}
+
+// TestSigningRequestsOfTheKubelet are shown as the hub heard of them, and go back into one that has lost its store.
+func TestSigningRequestsOfTheKubelet(t *testing.T) {
+	w := newWorld(t, service.InfraEnvSpec{})
+	w.register(testhub.Inventory(1))
+	w.pass()
+	w.Expect(w.agent().Status.CSRStatus).To(BeNil(), "there are none")
+	at := time.Date(2026, 3, 1, 12, 0, 0, 5e8, time.UTC)
+	told := wire.Event{Name: wire.EventSigningApproved, Props: text(wire.SigningProps{Request: "csr-1", Type: wire.SigningTypeClient, At: wire.At(at)})}
+	w.Expect(w.hub.NoteSigning(t.Context(), w.host, told)).To(Succeed())
+	failed := wire.Event{Name: wire.EventSigningFailed, Props: text(wire.SigningProps{Request: "csr-2", Type: wire.SigningTypeServing, At: wire.At(at.Add(time.Hour)), Error: "no"})}
+	w.Expect(w.hub.NoteSigning(t.Context(), w.host, failed)).To(Succeed())
+	w.pass()
+	shown := w.agent().Status.CSRStatus
+	w.Expect(shown.ApprovedCSRs).To(HaveExactElements(And(HaveField("Name", "csr-1"), HaveField("Type", "client"),
+		HaveField("ApprovedAt", WithTransform(func(at metav1.Time) time.Time { return at.UTC() }, Equal(at.Truncate(time.Second)))))))
+	w.Expect(shown.LastApprovalAttempt.UTC()).To(Equal(at.Add(time.Hour).Truncate(time.Second)))
+	w.Expect(csrStatus(signing(shown))).To(Equal(shown))
 }

@@ -55,7 +55,7 @@ func (r *reconciler) putBack(ctx context.Context, agent *agentv1.Agent, env *age
 // lost is what the Agent knows of its host.
 func (r *reconciler) lost(ctx context.Context, agent *agentv1.Agent) (service.LostHost, error) {
 	status, spec := shown(agent), &agent.Spec
-	out := service.LostHost{Approved: spec.Approved, Since: agent.CreationTimestamp.Time, EnvBirth: agent.Annotations[names.SeenIn]}
+	out := service.LostHost{Approved: spec.Approved, Since: agent.CreationTimestamp.Time, EnvBirth: agent.Annotations[names.SeenIn], Signing: signing(status.CSRStatus)}
 	var err error
 	if out.ClusterID, err = r.wantedCluster(ctx, agent); err != nil {
 		return out, err

@@ -15,6 +15,7 @@ import (
 // annotations are the settings that are no members of the kinds.
 func (w *wish) annotations() error {
 	said, s := w.aci.Annotations, &w.spec
+	s.Revoke = said[names.RevokeCluster]
 	s.InstallConfigOverrides = said[names.InstallConfigOverrides]
 	s.IgnoredClusterValidations = ids(said[names.IgnoredClusterValidations])
 	s.IgnoredHostValidations = ids(said[names.IgnoredHostValidations])

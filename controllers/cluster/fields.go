@@ -104,6 +104,7 @@ var installFields = []field{
 	{kind: kindInstall, path: annotation(names.IgnoredHostValidations), member: "IgnoredHostValidations"},
 	{kind: kindInstall, path: annotation(names.IgnitionSource), member: "Source"},
 	{kind: kindInstall, path: annotation(names.IgnitionFiles), member: "Files"},
+	{kind: kindInstall, path: annotation(names.RevokeCluster), member: "Revoke"},
 	{kind: kindInstall, path: annotation(names.ClusterState), member: "Was, Arrived"},
 	{kind: kindInstall, path: annotation(names.KubernetesVersion), member: "Kubernetes"},
 	{kind: kindInstall, path: annotation(names.KubernetesSettings), member: "Kubernetes"},

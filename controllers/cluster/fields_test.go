@@ -188,11 +188,12 @@ var examples = map[string]func(objects) error{
 		o.aci.Labels = map[string]string{"agentclusterinstalls.agent-install.openshift.io/consumer": "console"}
 		return nil
 	},
-	"ClusterDeployment spec.clusterName":                                  deploymentSpec(`{"clusterName":"edge"}`),
-	"ClusterDeployment spec.baseDomain":                                   deploymentSpec(`{"baseDomain":"edge.example"}`),
-	"ClusterDeployment spec.pullSecretRef.name":                           deploymentSpec(`{"pullSecretRef":{"name":"pull"}}`),
-	"AgentClusterInstall metadata.annotations{ironflow.io/cluster-state}": annotated("ironflow.io/cluster-state", "error"),
-	"ClusterDeployment spec.installed":                                    deploymentSpec(`{"installed":true}`),
+	"ClusterDeployment spec.clusterName":                                    deploymentSpec(`{"clusterName":"edge"}`),
+	"ClusterDeployment spec.baseDomain":                                     deploymentSpec(`{"baseDomain":"edge.example"}`),
+	"ClusterDeployment spec.pullSecretRef.name":                             deploymentSpec(`{"pullSecretRef":{"name":"pull"}}`),
+	"AgentClusterInstall metadata.annotations{ironflow.io/cluster-state}":   annotated("ironflow.io/cluster-state", "error"),
+	"AgentClusterInstall " + annotation("ironflow.io/revoke-cluster-token"): annotated("ironflow.io/revoke-cluster-token", "2026-03-01T12:00:00Z"),
+	"ClusterDeployment spec.installed":                                      deploymentSpec(`{"installed":true}`),
 	"ClusterDeployment " + annotation("hive.openshift.io/reconcile-pause"): func(o objects) error {
 		o.cd.Annotations = map[string]string{"hive.openshift.io/reconcile-pause": "true"}
 		return nil

@@ -52,14 +52,26 @@ type clusterClaims struct {
 	// Program tells that the token was made for the program inside the cluster: it is in a
 	// Secret there, and must not open more than that program needs.
 	Program bool `json:"program,omitempty"`
+	// Generation is the cluster's when the token was made; its name is also one of [Claims].
+	Generation int64 `json:"-"`
 }
 
-// firstGeneration is that of an infra-env whose tokens were never revoked.
-const firstGeneration = 1
+// signed are the claims as they stand in a token. Those of a cluster whose token was never
+// revoked have no generation.
+func (c clusterClaims) signed() any {
+	generation := c.Generation
+	if generation <= firstGeneration {
+		generation = 0
+	}
+	return struct {
+		clusterClaims
+		Generation int64 `json:"generation,omitempty"`
+	}{c, generation}
+}
 
 // read returns the claims of a good token, which names either an infra-env or a cluster. One
-// that was made without a generation, elsewhere, is good until the infra-env's tokens are
-// revoked for the first time.
+// that was made without a generation, elsewhere, is good until the tokens of the infra-env or
+// cluster are revoked for the first time.
 func (p *Pair) read(token string) (Claims, clusterClaims, error) {
 	var c struct {
 		Claims
@@ -71,9 +83,10 @@ func (p *Pair) read(token string) (Claims, clusterClaims, error) {
 	if (c.InfraEnvID == "") == (c.ClusterID == "") {
 		return Claims{}, clusterClaims{}, ErrInvalid
 	}
-	if c.Generation == 0 {
-		c.Generation = firstGeneration
+	if c.Claims.Generation == 0 {
+		c.Claims.Generation = firstGeneration
 	}
+	c.clusterClaims.Generation = c.Claims.Generation
 	return c.Claims, c.clusterClaims, nil
 }
 

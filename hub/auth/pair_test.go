@@ -82,7 +82,13 @@ func TestAPairsTokensAreOfTheProtocol(t *testing.T) {
 		"of a host": {func() (string, error) {
 			return k.Token(auth.Claims{InfraEnvID: envOne, Generation: 3, HostID: hostOne, Serial: 7})
 		}, `{"infra_env_id":"` + envOne + `","generation":3,"host_id":"` + hostOne + `","serial":7}`},
-		"of a cluster": {func() (string, error) { return k.ClusterToken(clusterOne) }, `{"cluster_id":"` + clusterOne + `","program":true}`},
+		"of a cluster": {func() (string, error) { return k.ClusterToken(auth.ClusterClaims{ClusterID: clusterOne}) }, `{"cluster_id":"` + clusterOne + `","program":true}`},
+		"of a cluster, after a revocation": {
+			func() (string, error) {
+				return k.ClusterToken(auth.ClusterClaims{ClusterID: clusterOne, Generation: 2})
+			},
+			`{"cluster_id":"` + clusterOne + `","program":true,"generation":2}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -122,7 +128,7 @@ func TestTokensOfAPair(t *testing.T) {
 		NewWithT(t).Expect(err).NotTo(HaveOccurred())
 		return token
 	}
-	program, err := k.ClusterToken(clusterOne)
+	program, err := k.ClusterToken(auth.ClusterClaims{ClusterID: clusterOne})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	good := strings.Split(by(env), ".")
 	first := auth.Claims{InfraEnvID: envOne, Generation: 1}
@@ -130,6 +136,7 @@ func TestTokensOfAPair(t *testing.T) {
 		token        string
 		agent        auth.Claims
 		cluster, url string
+		generation   int64
 		ended        bool
 	}{
 		"of an infra-env, made elsewhere":  {token: by(env), agent: first},
@@ -147,6 +154,7 @@ func TestTokensOfAPair(t *testing.T) {
 		"whose generation is no number":    {token: by(`{"infra_env_id":"` + envOne + `","generation":"1"}`)},
 		"of an installation":               {token: by(`{"auth_scheme":"agentAuth"}`)},
 		"whose time is over":               {token: by(fmt.Sprintf(`{"infra_env_id":%q,"exp":%d}`, envOne, time.Now().Add(-time.Second).Unix())), ended: true},
+		"of a cluster, of a generation":    {token: by(`{"cluster_id":"` + clusterOne + `","generation":4}`), cluster: clusterOne, url: clusterOne, generation: 4},
 		"of a cluster, whose time is over": {token: by(fmt.Sprintf(`{"cluster_id":%q,"exp":%d}`, clusterOne, time.Now().Add(-time.Second).Unix())), ended: true},
 		"whose time is no number":          {token: by(`{"infra_env_id":"` + envOne + `","exp":"2100-01-01"}`)},
 		"whose time has not come":          {token: by(fmt.Sprintf(`{"infra_env_id":%q,"nbf":%d}`, envOne, time.Now().Add(time.Hour).Unix()))},
@@ -176,10 +184,13 @@ func TestTokensOfAPair(t *testing.T) {
 			g.Expect(agent).To(Equal(tc.agent))
 			cluster, err := k.CheckCluster(tc.token)
 			expectToken(g, tc.cluster != "", tc.ended, err)
-			g.Expect(cluster).To(Equal(tc.cluster))
+			g.Expect(cluster.ClusterID).To(Equal(tc.cluster))
+			if tc.cluster != "" {
+				g.Expect(cluster.Generation).To(Equal(max(tc.generation, 1)))
+			}
 			opened, err := k.CheckClusterURL(tc.token)
 			expectToken(g, tc.url != "", tc.ended, err)
-			g.Expect(opened).To(Equal(tc.url))
+			g.Expect(opened.ClusterID).To(Equal(tc.url))
 			if tc.cluster != "" {
 				g.Expect(k.OfCluster(tc.token)).To(BeTrue())
 			}
@@ -330,7 +341,7 @@ func FuzzCheckPair(f *testing.F) {
 		if _, err := k.Check(token); err == nil && token != env {
 			t.Fatalf("accepted a forged token of an infra-env %q", token)
 		}
-		for _, check := range []func(string) (string, error){k.CheckCluster, k.CheckClusterURL} {
+		for _, check := range []func(string) (auth.ClusterClaims, error){k.CheckCluster, k.CheckClusterURL} {
 			if _, err := check(token); err == nil && token != cluster {
 				t.Fatalf("accepted a forged token of a cluster %q", token)
 			}

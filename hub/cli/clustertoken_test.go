@@ -23,18 +23,21 @@ func TestClusterToken(t *testing.T) {
 	hub := t.TempDir()
 	key, err := auth.LoadKey(filepath.Join(hub, configured.KeyFile))
 	g.Expect(err).NotTo(HaveOccurred())
-	want, err := key.ClusterToken(id)
+	want, err := key.ClusterToken(auth.ClusterClaims{ClusterID: id})
 	g.Expect(err).NotTo(HaveOccurred())
 	private := filepath.Join(hub, "private.pem")
 	pair, err := auth.ParsePair(writePrivateKey(t, private), "")
 	g.Expect(err).NotTo(HaveOccurred())
-	signed, err := key.With(pair).ClusterToken(id)
+	signed, err := key.With(pair).ClusterToken(auth.ClusterClaims{ClusterID: id})
+	g.Expect(err).NotTo(HaveOccurred())
+	next, err := key.ClusterToken(auth.ClusterClaims{ClusterID: id, Generation: 1772366400500000})
 	g.Expect(err).NotTo(HaveOccurred())
 	for name, tc := range map[string]struct {
 		dir, id, want, wantErr string
 		args                   []string
 	}{
 		"of the hub's key":       {hub, id, want + "\n", "", nil},
+		"after a revocation":     {hub, id, next + "\n", "", []string{"--generation", "1772366400500000"}},
 		"of a key pair":          {hub, id, signed + "\n", "", []string{"--hub-auth=local", "--hub-auth-private-key-file", private}},
 		"of a pair without keys": {hub, id, "", "--hub-auth=local needs the private key", []string{"--hub-auth=local"}},
 		"no id":                  {hub, "edge", "", "cluster id", nil},

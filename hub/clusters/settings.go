@@ -110,7 +110,7 @@ func ChangesUntil(member string) string {
 		}
 	}
 	switch member {
-	case "Hold":
+	case "Hold", "Revoke":
 		return "at any time"
 	case "ID", "Was", "Arrived":
 		return "at the first registration"

@@ -13,7 +13,7 @@ import (
 // TestEveryMemberOfTheSpecIsASetting: what is in none is taken at no time.
 func TestEveryMemberOfTheSpecIsASetting(t *testing.T) {
 	g := NewWithT(t)
-	apart := []string{"ID", "Manifests", "Hold", "Was", "Arrived"} // see EnsureCluster
+	apart := []string{"ID", "Manifests", "Hold", "Revoke", "Was", "Arrived"} // see EnsureCluster
 	rows := map[string]int{}
 	for _, s := range settings {
 		for _, m := range s.members {

@@ -71,6 +71,8 @@ type Spec struct {
 	Kubernetes *sources.KubernetesSettings
 	// Hold keeps a ready cluster from being installed.
 	Hold bool
+	// Revoke revokes the token of the program inside once for each other text; empty revokes nothing.
+	Revoke string
 	// Was is the status that the object shows. It counts when there is no record: then
 	// that was lost with the store, and the cluster is not installed again by itself.
 	Was string
@@ -133,6 +135,9 @@ func (r *Registry) EnsureCluster(ctx context.Context, spec Spec) (wire.Cluster, 
 			if err := spec.announce(w, c); err != nil {
 				return err
 			}
+		}
+		if err := spec.revokeFor(w, c); err != nil {
+			return err
 		}
 		c.Hold, c.AutoInstall = spec.Hold, true
 		if c.Hold && c.CalledOff { // from here on it is the hold that keeps it

@@ -113,7 +113,7 @@ func unbind(w *settle.Work, host *store.Host) error {
 	settle.ClearBinding(&host.API)
 	host.API.Progress, host.API.Bootstrap, host.API.Connectivity, host.API.ImagesStatus = nil, false, "", ""
 	host.API.LogsInfo, host.API.LogsStartedAt, host.API.LogsCollectedAt = "", wire.DateTime{}, wire.DateTime{}
-	host.DiskChosen, host.Pooled = false, true
+	host.DiskChosen, host.Pooled, host.Signing = false, true, store.Signing{}
 	w.Touch(host, store.ChangedHost)
 	if c.Own {
 		if err := w.RemoveCluster(c); err != nil {

@@ -28,6 +28,8 @@ type LostHost struct {
 	// Asked are the settings that its object asks for, Token is what TokenFrom of them holds.
 	Asked store.HostSettings
 	Token string
+	// Signing are the signing requests of its kubelet.
+	Signing store.Signing
 	// Since is when whoever knows it heard of it first.
 	Since time.Time
 	// EnvBirth is that of its infra-env's record when the host was last seen in the hub (see
@@ -104,7 +106,7 @@ func (f *Fleet) current(ctx context.Context, key store.HostKey) error {
 // record is the host's, but for its status and its cluster.
 func (l LostHost) record(w *settle.Work, key store.HostKey) *store.Host {
 	k := l.Known
-	host := &store.Host{Approved: l.Approved, DiskChosen: k.InstallationDiskID != "", InventoryAt: w.Now}
+	host := &store.Host{Approved: l.Approved, DiskChosen: k.InstallationDiskID != "", InventoryAt: w.Now, Signing: l.Signing}
 	host.Asked, host.EndpointToken, host.EndpointHeaders = l.Asked, l.Token, headersOf(l.Asked.Headers)
 	host.API = wire.Host{
 		ID: key.HostID, InfraEnvID: key.InfraEnvID, Kind: wire.HostKindHost, Href: hostHref(key.InfraEnvID, key.HostID),
@@ -126,7 +128,7 @@ func (l LostHost) record(w *settle.Work, key store.HostKey) *store.Host {
 func replaced(old, now *store.Host) *store.Host {
 	now.API.CreatedAt, now.API.RegisteredAt = old.API.CreatedAt, old.API.RegisteredAt
 	old.API, old.MACs, old.Approved, old.DiskChosen, old.InventoryAt = now.API, now.MACs, now.Approved, now.DiskChosen, now.InventoryAt
-	old.Asked, old.EndpointToken, old.EndpointHeaders = now.Asked, now.EndpointToken, now.EndpointHeaders
+	old.Asked, old.EndpointToken, old.EndpointHeaders, old.Signing = now.Asked, now.EndpointToken, now.EndpointHeaders, now.Signing
 	old.Restored, old.Pooled, old.Unprepared, old.Reason, old.CutOff = false, false, "", "", now.CutOff
 	return old
 }

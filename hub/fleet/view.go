@@ -53,6 +53,8 @@ type HostView struct {
 	CutOff time.Time
 	// Restored tells that the record is that of a backup, and may know less than its object.
 	Restored bool
+	// Signing are the signing requests of its kubelet since its installation began.
+	Signing store.Signing
 	// EnvBirth is [store.InfraEnv.Birth] of its infra-env, for a host that would have to come
 	// back if its record were lost; empty for any other.
 	EnvBirth string
@@ -105,7 +107,7 @@ func viewOf(host *store.Host) HostView {
 		Installing: slices.Contains(hostmachine.Installing, host.API.Status), Installed: judge.IsUp(host.API.Status),
 		Failed: host.API.Status == wire.HostStatusError, Cancelled: host.API.Status == wire.HostStatusCancelled,
 		CheckedInAt: host.API.CheckedInAt.Time, StatusSince: host.API.StatusUpdatedAt.Time, InventoryAt: host.InventoryAt,
-		CutOff: host.CutOff, Asked: host.Asked, Restored: host.Restored,
+		CutOff: host.CutOff, Asked: host.Asked, Restored: host.Restored, Signing: host.Signing,
 	}
 	if p := host.API.Progress; p != nil {
 		v.StageInfo, v.Percent, v.StageUpdatedAt = p.ProgressInfo, int(p.InstallationPercentage), p.StageUpdatedAt.Time

@@ -135,7 +135,7 @@ func (spec Spec) apply(env *store.InfraEnv) {
 	env.API.AdditionalNTPSources, env.API.NTPSources = spec.AdditionalNTPSources, spec.NTPSources
 	env.API.AdditionalTrustBundle, env.API.OpenshiftVersion = spec.TrustBundle, spec.Version
 	if spec.Revoke != "" && spec.Revoke != env.Revoked {
-		env.Revoked, env.TokenGeneration = spec.Revoke, max(env.TokenGeneration+1, generationOf(spec.Revoke))
+		env.Revoked, env.TokenGeneration = spec.Revoke, auth.Next(env.TokenGeneration, spec.Revoke)
 	}
 	env.API.Type, env.API.KernelArguments = cmp.Or(spec.ImageType, wire.ImageTypeFullISO), nil
 	if len(spec.KernelArguments) > 0 {

@@ -2,9 +2,6 @@ package infraenvs
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"time"
 
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/refusal"
@@ -90,18 +87,6 @@ func (r *Registry) generation(ctx context.Context, infraEnvID string) (int64, er
 	}
 	r.snapshots.PutGeneration(infraEnvID, env.TokenGeneration, since)
 	return env.TokenGeneration, nil
-}
-
-// generationOf is the least generation of tokens that are made after a revocation for that text.
-// It follows from the text alone, so that a hub which has lost its records comes to the same: a
-// count from one would take tokens of earlier generations again, and refuse those in use. Texts
-// that are times, as the command writes them, have their order.
-func generationOf(revoke string) int64 {
-	if at, err := time.Parse(time.RFC3339Nano, revoke); err == nil {
-		return at.UnixMicro()
-	}
-	sum := sha256.Sum256([]byte(revoke))
-	return int64(binary.BigEndian.Uint64(append(make([]byte, 2), sum[:6]...)))
 }
 
 // RevokeAgentTokens makes every token of the infra-env invalid; live images

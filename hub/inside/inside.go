@@ -112,7 +112,7 @@ func (p Program) render(o *sources.Order, from sources.Name) ([]byte, error) {
 		}
 	}
 	if !p.Key.IsZero() {
-		if s.Token, err = p.Key.ClusterToken(c.ID); err != nil {
+		if s.Token, err = p.Key.ClusterToken(auth.ClusterClaims{ClusterID: c.ID, Generation: o.TokenGeneration}); err != nil {
 			return nil, err
 		}
 	}

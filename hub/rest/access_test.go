@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	. "github.com/onsi/gomega"
@@ -49,8 +50,14 @@ func (b bearer) access(t *testing.T, op protocol.Operation) string {
 func (b bearer) lets(t *testing.T, op protocol.Operation, on *fixture) bool {
 	t.Helper()
 	body := map[string]any{}
-	if op.ID == "v2RegisterHost" {
+	switch op.ID {
+	case "v2RegisterHost":
 		body["host_id"] = on.host.HostID
+	case "v2TriggerEvent": // names what it is about in its body
+		body = map[string]any{
+			"name": wire.EventSigningApproved, "message": "x", "severity": "info", "event_time": wire.At(time.Now()), "infra_env_id": on.env, "host_id": on.host.HostID,
+			"props": `{"request":"csr-1","type":"client"}`,
+		}
 	}
 	call := b.call
 	if op.ID == "v2ListEvents" {
@@ -147,10 +154,15 @@ func (f *fixture) bearers(t *testing.T) (bearers, nobody []bearer) {
 	g.Expect(err).NotTo(HaveOccurred())
 	images, err := f.ImageToken(t.Context(), f.env)
 	g.Expect(err).NotTo(HaveOccurred())
+	revoked, err := clusterCaller(f.Hub, f.cluster)
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = f.RevokeClusterToken(t.Context(), f.cluster)
+	g.Expect(err).NotTo(HaveOccurred())
 	inside, err := clusterCaller(f.Hub, f.cluster)
 	g.Expect(err).NotTo(HaveOccurred())
 	nobody = []bearer{
 		{"nobody", f.Agent(""), f, elsewhere},
+		{"a program whose token is revoked", revoked, f, elsewhere},
 		{"a forged agent's token", f.Agent(f.token + "x"), f, elsewhere},
 		{"a forged user's token", f.User().With("Authorization", "Bearer "+f.UserToken+"x"), f, elsewhere},
 		{"an agent's token as a user's", f.User().With("Authorization", "Bearer "+f.token), f, elsewhere},

@@ -264,6 +264,9 @@ func triggerEvent(r *request) (any, error) {
 	if err := r.body(&e); err != nil {
 		return nil, err
 	}
+	if tellsOfSigning(e) && r.caller.user == anybody || r.caller.clusterID != "" {
+		return nil, r.signing(e)
+	}
 	if err := r.tells(&e); err != nil {
 		return nil, err
 	}

@@ -63,6 +63,8 @@ type checker interface {
 	CheckAgentToken(ctx context.Context, token string) (auth.Claims, error)
 	// CheckImageToken does the same with a token of images, or of agents.
 	CheckImageToken(ctx context.Context, token string) (string, error)
+	// TokenGeneration is that of the tokens which open the cluster.
+	TokenGeneration(ctx context.Context, clusterID string) (int64, error)
 }
 
 // check returns the caller, or a refusal, or the error that kept it from finding
@@ -80,8 +82,8 @@ func (a Auth) check(r *http.Request, op protocol.Operation, tokens checker) (cal
 	if a.isSigned(r, op) {
 		return caller{}, nil, nil
 	}
-	if who, opens := a.byURL(r, op); opens {
-		return who, nil, nil
+	if who, opens, err := a.byURL(r, op, tokens); err != nil || opens {
+		return who, nil, err
 	}
 	if token := imageToken(r, op); token != "" {
 		env, err := tokens.CheckImageToken(r.Context(), token)
@@ -90,8 +92,7 @@ func (a Auth) check(r *http.Request, op protocol.Operation, tokens checker) (cal
 		return who, refused, err
 	}
 	if op.Accepts(protocol.AgentAuth) && a.Key.OfCluster(r.Header.Get(wire.HeaderAgentToken)) {
-		who, refused := a.checkProgram(r, op)
-		return who, refused, nil
+		return a.checkProgram(r, op, tokens)
 	}
 	if a.Local != nil {
 		who, refused := a.Local.check(r, op)

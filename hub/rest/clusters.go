@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -175,6 +176,15 @@ func updateCluster(r *request) (any, error) {
 	var p wire.V2ClusterUpdateParams
 	if err := r.body(&p); err != nil {
 		return nil, err
+	}
+	if revoke, err := r.flag("revoke_token"); err != nil || revoke {
+		if err == nil && !reflect.ValueOf(p).IsZero() {
+			err = bad("revoke_token revokes the cluster's token and changes nothing else: send {}")
+		}
+		if err != nil {
+			return nil, err
+		}
+		return r.withHosts(r.hub.RevokeClusterToken(r.Context(), id))
 	}
 	return r.withHosts(r.hub.UpdateCluster(r.Context(), id, p))
 }

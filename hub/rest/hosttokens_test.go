@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -213,7 +215,11 @@ func twoRacks(t *testing.T, hub *testhub.Hub) (*played, []*testhub.Caller) {
 
 // clusterCaller is the program inside the cluster.
 func clusterCaller(hub *testhub.Hub, cluster string) (*testhub.Caller, error) {
-	token, err := hub.Key.ClusterToken(cluster)
+	generation, err := hub.TokenGeneration(context.Background(), cluster)
+	if err != nil {
+		return nil, err
+	}
+	token, err := hub.Key.ClusterToken(auth.ClusterClaims{ClusterID: cluster, Generation: generation})
 	return hub.Agent(token), err
 }
 

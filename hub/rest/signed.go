@@ -34,12 +34,16 @@ func (a Auth) isSigned(r *http.Request, op protocol.Operation) bool {
 }
 
 // byURL is the caller with a token in the URL that opens a cluster: its files, logs and events.
-func (a Auth) byURL(r *http.Request, op protocol.Operation) (who caller, opens bool) {
+func (a Auth) byURL(r *http.Request, op protocol.Operation, tokens checker) (who caller, opens bool, err error) {
 	if !op.Accepts(protocol.URLAuth) || ofInfraEnv(op) {
-		return caller{}, false
+		return caller{}, false, nil
 	}
-	id, err := a.Key.CheckClusterURL(r.URL.Query().Get(auth.URLKey))
-	return caller{clusterID: id}, err == nil
+	claims, err := a.Key.CheckClusterURL(r.URL.Query().Get(auth.URLKey))
+	if err != nil {
+		return caller{}, false, nil //nolint:nilerr // it is not such a token
+	}
+	opens, err = isCurrent(r.Context(), tokens, claims)
+	return caller{clusterID: claims.ClusterID}, opens, err
 }
 
 // imageToken is the token of an infra-env's images that a request brings; empty for

@@ -51,7 +51,7 @@ func noHost(key store.HostKey) error {
 
 // asBootstrap lets the bootstrap host of a cluster report the stages of its other hosts.
 func (r *request) asBootstrap(key store.HostKey) error {
-	if !ofPrograms[r.operationID] {
+	if !ofPrograms[r.operationID] || r.operationID == "v2TriggerEvent" {
 		return noHost(key)
 	}
 	h, err := r.hub.Host(r.Context(), key)

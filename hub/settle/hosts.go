@@ -129,11 +129,13 @@ func (w *Work) enteredStatus(h *store.Host, reason string) {
 		}
 	case wire.HostStatusInstalling:
 		h.Attempts++
-		h.Reason = ""
+		h.Reason, h.Signing = "", store.Signing{}
 		h.API.Progress = nil
 		h.API.LogsInfo, h.API.LogsStartedAt, h.API.LogsCollectedAt = "", wire.DateTime{}, wire.DateTime{}
 	case wire.HostStatusInstalled, wire.HostStatusAddedToExistingCluster:
 		h.Reason = ""
+	case wire.HostStatusResettingPendingUserAction:
+		h.Signing = store.Signing{}
 	}
 }
 

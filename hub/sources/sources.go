@@ -67,6 +67,8 @@ type Renewer interface {
 type Order struct {
 	// Cluster is as clients see it, without hosts.
 	Cluster wire.Cluster
+	// TokenGeneration is that of the cluster's token.
+	TokenGeneration int64
 	// PullSecret is the cluster's, a JSON document; empty for none.
 	PullSecret string
 	// Hosts are those to make files for: all of a new cluster, or one that joins.

@@ -113,6 +113,9 @@ type Host struct {
 	Due      time.Time     `json:"-"`
 	Patience time.Duration `json:"-"`
 
+	// Signing are the signing requests of its kubelet since its installation began.
+	Signing Signing `json:",omitzero"`
+
 	// Kept are the members that are sealed; the store's own.
 	Kept Kept `json:",omitzero"`
 
@@ -204,6 +207,10 @@ type Cluster struct {
 	PullSecret seal.Text
 	// Release is what its release image says of itself; nil where nobody had to read it.
 	Release *Release `json:",omitempty"`
+	// TokenGeneration is part of its token; raising it revokes those before. Zero is the first one.
+	TokenGeneration int64 `json:",omitempty"`
+	// Revoked is the last word by which a controller had the token revoked.
+	Revoked string `json:",omitempty"`
 	// Manifests are those that users added, sorted; their contents are files.
 	Manifests []wire.Manifest
 	// SpecManifests are those of them that a controller's object asks for: SHA-256 of the

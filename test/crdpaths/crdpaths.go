@@ -21,6 +21,12 @@ func Spec(t testing.TB, kind string) []string {
 	return leaves("spec", schema(t, kind).Properties["spec"])
 }
 
+// Status are the paths of a kind's status that hold a value, sorted and written as those of [Spec].
+func Status(t testing.TB, kind string) []string {
+	t.Helper()
+	return leaves("status", schema(t, kind).Properties["status"])
+}
+
 // Columns are the printer columns of a kind by their names.
 func Columns(t testing.TB, kind string) map[string]apiextensionsv1.CustomResourceColumnDefinition {
 	t.Helper()

@@ -36,7 +36,9 @@ type Hub struct {
 	effects []string
 	calls   int
 	logs    []byte
-	routed  bool
+	// signed are the events of signing requests, as NAME HOST TYPE REQUEST.
+	signed []string
+	routed bool
 	// answer replaces the answer of all calls when it is not 0.
 	answer int
 	// ended has nobody answer any more.
@@ -111,6 +113,13 @@ func (h *Hub) Calls() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.calls
+}
+
+// Signed are the events of signing requests that came, as NAME HOST TYPE REQUEST.
+func (h *Hub) Signed() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.signed)
 }
 
 // Logs is the archive that came last.
@@ -209,6 +218,13 @@ func (h *Hub) write(call string, raw []byte) (int, any) {
 			h.effects = append(h.effects, "installed")
 		}
 		return http.StatusAccepted, h.cluster
+	case call == "POST /events":
+		var e wire.Event
+		var p wire.SigningProps
+		_ = json.Unmarshal(raw, &e)
+		_ = json.Unmarshal([]byte(e.Props), &p)
+		h.signed = append(h.signed, strings.Join([]string{e.Name, wire.Value(e.HostID), p.Type, p.Request}, " "))
+		return http.StatusCreated, nil
 	case call == "PUT /logs-progress":
 		return http.StatusNoContent, nil
 	case call == "POST /logs":
