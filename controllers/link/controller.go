@@ -83,6 +83,7 @@ func Setup(mgr ctrl.Manager, hub Hub, o Options) error {
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
 // +kubebuilder:rbac:groups=metal3.io,resources=preprovisioningimages,verbs=get;list;watch
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=agents,verbs=get;list;watch;update;patch;delete
+// +kubebuilder:rbac:groups=agent-install.openshift.io,resources=agents/status,verbs=get;update;patch
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=infraenvs,verbs=get;list;watch
 // +kubebuilder:rbac:groups=hive.openshift.io,resources=clusterdeployments,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get
@@ -168,6 +169,11 @@ func (r *Reconciler) apply(ctx context.Context, in Input, plan Plan) error {
 		lock := client.MergeFromWithOptions(in.Host, client.MergeFromWithOptimisticLock{})
 		if err := r.Client.Patch(ctx, plan.Host, lock); err != nil {
 			return fmt.Errorf("link host %s: %w", in.Host.Name, err)
+		}
+	}
+	if linkedAgent(in) && !plan.DeleteAgent {
+		if err := r.showDeprovision(ctx, cmp.Or(plan.Agent, in.Agent), plan.Deprovision); err != nil {
+			return err
 		}
 	}
 	// After the wish, which the condition is about: it is written again until it is told.

@@ -64,6 +64,8 @@ type Plan struct {
 	// Drain asks for the Node of the Agent's machine to be drained and removed, by force where
 	// Force is set.
 	Drain, Force bool
+	// Deprovision is what the Agent is to show of the Node of its machine.
+	Deprovision Deprovision
 	// After is when to look again without being woken; zero for never.
 	After time.Duration
 }
@@ -75,6 +77,7 @@ func Decide(in Input) Plan {
 	}
 	host := in.Host.DeepCopy()
 	plan := decide(in, host)
+	plan.Deprovision = deprovision(in, host)
 	if !sameHost(in.Host, host) {
 		plan.Host = host
 	}

@@ -27,6 +27,7 @@ import (
 func inCluster(a *agentv1.Agent) {
 	linked(a)
 	a.Spec.ClusterDeploymentName = &agentv1.ClusterReference{Namespace: "site", Name: "prod"}
+	a.Status.Inventory.Hostname = "Edge-1"
 }
 
 // TestANodeLeavesBeforeItsMachineIsCleaned, or its time is over. Nothing of the host lets its machine be cleaned before that.
@@ -104,6 +105,12 @@ func TestANodeLeavesBeforeItsMachineIsCleaned(t *testing.T) {
 				reason = link.ReasonDraining
 			}
 			g.Expect(plan.Says.Reason).To(Equal(reason))
+			if tc.status == "" || tc.status == "drain succeeded" {
+				g.Expect(plan.Deprovision).To(BeZero(), "the Agent has no Node in a cluster")
+				return
+			}
+			g.Expect(plan.Deprovision.Info).To(Equal(&agentv1.AgentDeprovisionInfo{ClusterNamespace: "site", ClusterName: "prod", NodeName: "edge-1", Message: tc.status}))
+			g.Expect(plan.Deprovision.Failed == "").To(Equal(tc.waits), "it is said when nothing more is tried")
 		})
 	}
 }
@@ -155,6 +162,15 @@ func TestADeletedHostLeavesItsCluster(t *testing.T) {
 			err := cluster.Get(t.Context(), client.ObjectKeyFromObject(node), &corev1.Node{})
 			g.Expect(client.IgnoreNotFound(err)).To(Succeed())
 			g.Expect(err == nil).To(Equal(!tc.there), "the Node is gone")
+			shown := w.agent(machineID).Status
+			cleanup := agentv1.FindCondition(shown.Conditions, agentv1.ConditionCleanup)
+			if tc.there {
+				g.Expect(shown.DeprovisionInfo).To(BeNil())
+				g.Expect(cleanup).To(BeNil())
+				return
+			}
+			g.Expect(shown.DeprovisionInfo).To(HaveValue(And(HaveField("NodeName", "edge-1"), HaveField("Message", drained))))
+			g.Expect(cleanup).To(HaveValue(And(HaveField("Status", corev1.ConditionFalse), HaveField("Reason", "CleanupFailed"), HaveField("Message", ContainSubstring("kubectl delete node")))))
 		})
 	}
 }
