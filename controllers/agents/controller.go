@@ -111,6 +111,7 @@ func Setup(mgr ctrl.Manager, hub Hub, behind Behind) error {
 		Watches(&hivev1.ClusterDeployment{}, handler.EnqueueRequestsFromMapFunc(r.agentsOfDeployment)).
 		// Its status tells when the cluster has its record in the hub.
 		Watches(&hiveextv1.AgentClusterInstall{}, handler.EnqueueRequestsFromMapFunc(r.agentsOfInstall)).
+		Watches(&agentv1.InfraEnv{}, handler.EnqueueRequestsFromMapFunc(r.agentsOfEnv), builder.WithPredicates(bequeathed)).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.agentsOfSecret)).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.agentsOfSecret), builder.WithPredicates(secretcache.Unlabelled)).
 		WatchesRawSource(source.Channel(changes, &handler.EnqueueRequestForObject{})).
@@ -154,6 +155,9 @@ func (r *reconciler) sync(ctx context.Context, agent *agentv1.Agent) error {
 	if err != nil {
 		return &reconcile.Unavailable{What: "the hub's store", Err: err}
 	}
+	if written, err := r.inherit(ctx, agent, env, view.Status); written || err != nil {
+		return err
+	}
 	pushed, synced := r.push(ctx, agent, env, view, &record)
 	if pushed {
 		view, record, err = r.hub.View(ctx, key)
@@ -162,6 +166,7 @@ func (r *reconciler) sync(ctx context.Context, agent *agentv1.Agent) error {
 		}
 	}
 	showAddresses(&agent.Status, env.Status.InfraEnvDebugInfo.EventsURL, &record)
+	agent.Status.CSRStatus = csrStatus(view.Signing)
 	project(&agent.Status, &record, view.Approved, synced, metav1.Now())
 	if equality.Semantic.DeepEqual(before, &agent.Status) { // it is stored first, which wakes us
 		if err := r.keep(ctx, agent, env, view); err != nil {

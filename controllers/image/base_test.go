@@ -80,3 +80,42 @@ func TestVLANInterfacesOfIPA(t *testing.T) {
 		})
 	}
 }
+
+// TestIronicIsCalledWhereMachinesReachIt: by names, and by addresses of the families that the InfraEnv says.
+func TestIronicIsCalledWhereMachinesReachIt(t *testing.T) {
+	all := []string{"https://192.0.2.1", "https://[2001:db8::1]", "https://ironic.example"}
+	for families, want := range map[string]string{
+		"v4":     "api_url = https://192.0.2.1:6385,https://ironic.example:6385\n",
+		"v6":     "api_url = https://[2001:db8::1]:6385,https://ironic.example:6385\n",
+		"v4, v6": "api_url = https://192.0.2.1:6385,https://[2001:db8::1]:6385,https://ironic.example:6385\n",
+		"":       "api_url = https://192.0.2.1:6385,https://[2001:db8::1]:6385,https://ironic.example:6385\n",
+		"v7":     "api_url = https://192.0.2.1:6385,https://[2001:db8::1]:6385,https://ironic.example:6385\n",
+	} {
+		t.Run(families, func(t *testing.T) {
+			w := newWorld(t, asked(ofEdge), secret("pull", corev1.DockerConfigJsonKey, `{"auths":{}}`), edge(func(e *agentv1.InfraEnv) {
+				e.Annotations = map[string]string{names.IPFamily: families}
+			}))
+			w.r.options.IPA = func(string) (ignition.IPA, error) {
+				return ignition.IPA{APIURLs: all, InspectionURLs: all[:1], Command: []string{"/usr/local/bin/ironic-python-agent"}}, nil
+			}
+			text := w.ignitionOf()
+			w.Expect(text).To(ContainSubstring(want))
+			w.Expect(strings.Contains(text, "inspection_callback_url")).To(Equal(families != "v6"), "an inspector that is not reached is none")
+			w.Expect(all).To(HaveLen(3), "others have their own")
+		})
+	}
+}
+
+// TestAnIronicThatNoMachineReaches is said, not built into an image.
+func TestAnIronicThatNoMachineReaches(t *testing.T) {
+	w := newWorld(t, asked(ofEdge), secret("pull", corev1.DockerConfigJsonKey, `{"auths":{}}`), edge(func(e *agentv1.InfraEnv) {
+		e.Annotations = map[string]string{names.IPFamily: "v6"}
+	}))
+	w.r.options.IPA = func(string) (ignition.IPA, error) {
+		return ignition.IPA{APIURLs: []string{"https://192.0.2.1"}, Command: []string{"/usr/local/bin/ironic-python-agent"}}, nil
+	}
+	i, _, err := w.pass()
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(is(i, metal3v1.ConditionImageError)).To(And(HaveField("Status", metav1.ConditionTrue), HaveField("Message",
+		ContainSubstring("annotation infraenv.agent-install.openshift.io/ip-family of InfraEnv edge says v6, and Ironic has no such address for machines: https://192.0.2.1"))))
+}

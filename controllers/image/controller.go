@@ -306,6 +306,11 @@ func (r *Reconciler) ipaOf(in Input, request *Request) (ignition.IPA, error) {
 	if in.InfraEnv != nil && in.InfraEnv.Annotations[names.IronicAgentImage] != "" {
 		ipa.Image, ipa.Command = in.InfraEnv.Annotations[names.IronicAgentImage], nil
 	}
+	if in.InfraEnv != nil {
+		if err := families(&ipa, in.InfraEnv); err != nil {
+			return ipa, err
+		}
+	}
 	ipa.DefaultHostname = request.Hostname
 	ipa.CopyNetwork = len(request.Network.Keyfiles) > 0 || request.Network.Nmstate != ""
 	if v := r.options.VLANInterfaces; v == VLANAlways || v != VLANNever && !ipa.CopyNetwork {

@@ -2,6 +2,7 @@ package infraenv
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -31,8 +32,8 @@ func summarise(env *agentv1.InfraEnv, err error) {
 	if err != nil {
 		c.Message = err.Error()
 	}
-	if found := unread(env); len(found) > 0 && status == corev1.ConditionTrue {
-		c.Message += "; these annotations change nothing: " + strings.Join(found, ", ")
+	if status == corev1.ConditionTrue {
+		c.Message += without(env)
 	}
 	now := metav1.Now()
 	if agentv1.SetCondition(&env.Status.Conditions, c, now) && status == corev1.ConditionTrue && env.Status.CreatedTime == nil {
@@ -40,8 +41,26 @@ func summarise(env *agentv1.InfraEnv, err error) {
 	}
 }
 
+// without says what of the annotations nothing becomes of; empty for nothing.
+func without(env *agentv1.InfraEnv) (says string) {
+	if found := unread(env); len(found) > 0 {
+		says += "; these annotations change nothing: " + strings.Join(found, ", ")
+	}
+	if text := env.Annotations[names.IPFamily]; text != "" && len(agentv1.IPFamilies(text)) == 0 {
+		says += fmt.Sprintf("; annotation %s %.40q changes nothing: want v4, v6, or v4,v6", names.IPFamily, text)
+	}
+	missing := slices.DeleteFunc(agentv1.KeyList(env.Annotations[names.PropagateNodeLabels]), func(key string) bool {
+		_, has := env.Labels[key]
+		return has
+	})
+	if len(missing) > 0 {
+		says += fmt.Sprintf("; annotation %s names what is no label of this InfraEnv: %.200s", names.PropagateNodeLabels, strings.Join(missing, ", "))
+	}
+	return says
+}
+
 // known are the annotations that mean something here, or ask for nothing.
-var known = []string{names.IronicAgentImage, names.IronicAgentEnabled}
+var known = []string{names.IronicAgentImage, names.IronicAgentEnabled, names.IPFamily, names.PropagateNodeLabels}
 
 // unread are those that speak to the hub, and that it does nothing with; sorted.
 func unread(env *agentv1.InfraEnv) (found []string) {

@@ -3,6 +3,7 @@ package infraenv
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -341,19 +342,27 @@ func TestAnInfraEnvFollowsItsClusterThatIsMadeAnew(t *testing.T) {
 
 // TestAnnotationsThatChangeNothingAreNamed: nobody waits for what they ask for.
 func TestAnnotationsThatChangeNothingAreNamed(t *testing.T) {
-	for annotation, named := range map[string]bool{
-		"infraenv.agent-install.openshift.io/propagate-node-labels": true, "infraenv.agent-install.openshift.io/ip-family": true,
-		"infraenv.agent-install.openshift.io/ironic-agent-image-override": false, "infraenv.agent-install.openshift.io/enable-ironic-agent": false,
-		"example.com/theirs": false,
+	const prefix = "infraenv.agent-install.openshift.io/"
+	for name, tc := range map[string]struct{ annotation, value, says string }{
+		"one that nobody knows":              {prefix + "levitate", "zone", "these annotations change nothing: " + prefix + "levitate"},
+		"somebody else's":                    {"example.com/theirs", "zone", ""},
+		"an image":                           {prefix + "ironic-agent-image-override", "registry.example/ipa", ""},
+		"another hub's note":                 {prefix + "enable-ironic-agent", "true", ""},
+		"a label that is there":              {prefix + "propagate-node-labels", "zone", ""},
+		"a label that is not":                {prefix + "propagate-node-labels", "zone, rack,", "annotation " + prefix + "propagate-node-labels names what is no label of this InfraEnv: rack"},
+		"a family of addresses":              {prefix + "ip-family", "v6", ""},
+		"both":                               {prefix + "ip-family", "v4,v6", ""},
+		"a family of addresses that is none": {prefix + "ip-family", "v4,v5", "annotation " + prefix + `ip-family "v4,v5" changes nothing: want v4, v6, or v4,v6`},
 	} {
-		w := newWorld(t, pullSecret(goodSecret), infraEnv(func(e *agentv1.InfraEnv) { e.Annotations = map[string]string{annotation: "zone"} }))
-		_, env := w.pass()
-		w.Expect(imageCreated(env).Status).To(Equal(corev1.ConditionTrue))
-		says := ContainSubstring("these annotations change nothing: " + annotation)
-		if !named {
-			says = Not(ContainSubstring("change nothing"))
-		}
-		w.Expect(imageCreated(env).Message).To(says)
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, pullSecret(goodSecret), infraEnv(func(e *agentv1.InfraEnv) {
+				e.Annotations, e.Labels = map[string]string{tc.annotation: tc.value}, map[string]string{"zone": "a"}
+			}))
+			_, env := w.pass()
+			w.Expect(imageCreated(env).Status).To(Equal(corev1.ConditionTrue))
+			_, says, _ := strings.Cut(imageCreated(env).Message, "; ")
+			w.Expect(says).To(Equal(tc.says))
+		})
 	}
 }
 

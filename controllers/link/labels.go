@@ -15,13 +15,34 @@ import (
 )
 
 // label gives the Agent the labels that the host's annotations name: all of its Node, where there
-// is any such annotation, and those of the Agent itself beside what it has.
+// is any such annotation, beside those that the Agent has from its InfraEnv, and those of the Agent itself beside
+// what it has.
 func label(want *agentv1.Agent, host *metal3v1.BareMetalHost) {
 	if ofNode := labels(host, names.BMACNodeLabel); len(ofNode) > 0 {
+		keepInherited(want, ofNode)
 		want.Spec.NodeLabels = ofNode
 	}
 	for key, value := range labels(host, names.BMACAgentLabel) {
 		metav1.SetMetaDataLabel(&want.ObjectMeta, key, value)
+	}
+}
+
+// keepInherited leaves the Agent what it has from its InfraEnv. A label that the host has as well is the host's from
+// now on, or it would be changed to and fro.
+func keepInherited(want *agentv1.Agent, ofNode map[string]string) {
+	var left []string
+	for _, key := range agentv1.KeyList(want.Annotations[names.InheritedNodeLabels]) {
+		value, has := want.Spec.NodeLabels[key]
+		if _, hosts := ofNode[key]; hosts || !has {
+			continue
+		}
+		ofNode[key] = value
+		left = append(left, key)
+	}
+	if text := strings.Join(left, ","); text != "" {
+		want.Annotations[names.InheritedNodeLabels] = text
+	} else {
+		delete(want.Annotations, names.InheritedNodeLabels)
 	}
 }
 

@@ -46,3 +46,21 @@ func TestLabelsByAnnotations(t *testing.T) {
 		})
 	}
 }
+
+// TestLabelsOfTheHostLeaveThoseOfTheInfraEnv, but for one that both have: it is the host's then.
+func TestLabelsOfTheHostLeaveThoseOfTheInfraEnv(t *testing.T) {
+	g := NewWithT(t)
+	in := link.Input{
+		Host: host(metal3v1.StateProvisioning, asked, annotated(names.BMACNodeLabel+"rack", "7"), annotated(names.BMACNodeLabel+"zone", "north")),
+		Agent: agent(linked, func(a *agentv1.Agent) {
+			a.Spec.NodeLabels = map[string]string{"site": "a", "zone": "b", "was": "there"}
+			a.Annotations = map[string]string{names.InheritedNodeLabels: "site,zone"}
+		}),
+	}
+	plan := link.Decide(in)
+	g.Expect(plan.Agent.Spec.NodeLabels).To(Equal(map[string]string{"rack": "7", "zone": "north", "site": "a"}))
+	g.Expect(plan.Agent.Annotations).To(HaveKeyWithValue(names.InheritedNodeLabels, "site"))
+	in.Agent = plan.Agent
+	in.Agent.Spec.Approved = true
+	g.Expect(link.Decide(in).Agent).To(BeNil(), "nothing is left to do")
+}
