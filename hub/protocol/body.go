@@ -22,9 +22,9 @@ type Bodies struct {
 	types map[string]string
 }
 
-// BodyError is a body that is none of the operation's.
+// BodyError is a body, or a query, that is none of the operation's.
 type BodyError struct {
-	// Member is where in the body it is wrong; empty for the body itself.
+	// Member is where it is wrong; empty for the body itself.
 	Member string
 	// Want says what is wrong and what is wanted.
 	Want string

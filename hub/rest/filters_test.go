@@ -6,6 +6,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/hub/testhub"
 )
 
 // TestWhoseEventsAreAskedFor: a console ticks the cluster itself, single hosts, and hosts that are gone, and wants the events of
@@ -57,4 +58,23 @@ func TestWhatOneUserHasMadeIsAskedFor(t *testing.T) {
 	code, raw = f.person("cleo").Do(t, "GET", "/clusters?owner=dora", nil, &clusters)
 	g.Expect(code).To(Equal(200), raw)
 	g.Expect(clusters).To(BeEmpty())
+}
+
+// TestAQueryThatSelectsNothingThereIs is refused, in the form of what breaks a document: an empty list would be taken for an answer.
+func TestAQueryThatSelectsNothingThereIs(t *testing.T) {
+	user := newClient(t, testhub.Start(t, testhub.Options{}).User())
+	for path, says := range map[string]string{
+		"/events?order=levitate":           "the query parameter order \"levitate\": want one of ascending; descending",
+		"/events?severities=info,levitate": "severities \"levitate\": want one of info; warning; error; critical",
+		"/clusters/11111111-2222-4333-8444-555555555555/manifests/files?folder=levitate&file_name=a.yaml": "folder \"levitate\": want one of manifests; openshift",
+		"/support-levels/features?openshift_version=4.20&cpu_architecture=x87":                            "cpu_architecture \"x87\"",
+	} {
+		t.Run(path, func(t *testing.T) {
+			g := NewWithT(t)
+			var answer map[string]any
+			g.Expect(jsonInto(newClient(t, user.caller).do("GET", path, "", 400), &answer)).To(Succeed())
+			g.Expect(answer).To(And(HaveKeyWithValue("code", BeEquivalentTo(400)), HaveKeyWithValue("message", ContainSubstring(says)), HaveLen(2)))
+		})
+	}
+	user.do("GET", "/events?order=&severities=info,error", "", 200)
 }

@@ -202,6 +202,10 @@ func (s *Server) operation(op protocol.Operation) http.Handler {
 			return
 		}
 		defer s.audit(w, r, op, caller.user)
+		if err := op.CheckQuery(r.URL.Query()); err != nil {
+			s.fail(w, r, op, err)
+			return
+		}
 		req := &request{
 			Request: r, hub: s.hub, caller: caller, w: w, releases: s.releases, lookup: s.lookup, public: s.public, live: s.live, key: s.auth.Key,
 			limits: &s.limits,

@@ -1,0 +1,41 @@
+package protocol
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// CheckQuery returns a [BodyError] for a parameter of a user's query that is outside of its enumeration: it would select
+// something else than was asked for, without a word. What agents ask with is another matter, as in [Bodies], and which
+// files there are is said by those who serve them.
+func (o Operation) CheckQuery(query url.Values) error {
+	if o.Accepts(AgentAuth) {
+		return nil
+	}
+	for _, p := range o.Params {
+		if p.In != "query" || p.Enum == nil || p.Name == "file_name" {
+			continue
+		}
+		for _, value := range p.values(query) {
+			if value != "" && !slices.Contains(p.Enum, value) {
+				return &BodyError{"the query parameter " + p.Name, fmt.Sprintf("%.80q: want one of %s", value, strings.Join(p.Enum, "; "))}
+			}
+		}
+	}
+	return nil
+}
+
+// values are those that a query has for the parameter.
+func (p Param) values(query url.Values) []string {
+	values := query[p.Name]
+	if !strings.HasPrefix(p.Type, "array:") || p.Multi {
+		return values
+	}
+	var out []string
+	for _, list := range values {
+		out = append(out, strings.Split(list, ",")...)
+	}
+	return out
+}
