@@ -24,7 +24,14 @@ func newRevokeTokens(c *connection) *cobra.Command {
 			"their hosts have to boot from an image that is made afterwards.\n\n" +
 			"With --cluster, revoke the token by which ironflow-cluster calls the hub from inside each of these clusters. It is refused from then on, until its Secret has " +
 			"the token that the command names, and it is started again.",
-		Args: cobra.MinimumNArgs(1), ValidArgsFunction: c.complete(infraEnvKind, anyNumber),
+		Args: cobra.MinimumNArgs(1),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			named := infraEnvKind
+			if clusters {
+				named = clusterKind
+			}
+			return c.complete(named, anyNumber)(cmd, args, begun)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, namespace, err := c.open()
 			if err != nil {
