@@ -72,7 +72,8 @@ func OfDriverInfo(info map[string]any) string {
 		if err != nil {
 			return ""
 		}
-		return string(Redfish) + "+" + u.Scheme + "://" + u.Host + text("redfish_system_id")
+		at := url.URL{Scheme: string(Redfish) + "+" + u.Scheme, Host: u.Host, Path: text("redfish_system_id")} // spelt there as it is
+		return at.String()
 	}
 	host, port := text("ipmi_address"), text("ipmi_port")
 	if host == "" {
@@ -81,5 +82,5 @@ func OfDriverInfo(info map[string]any) string {
 	if port == "" {
 		port = defaultIPMIPort
 	}
-	return string(IPMI) + "://" + net.JoinHostPort(strings.Trim(host, "[]"), port)
+	return (&url.URL{Scheme: string(IPMI), Host: net.JoinHostPort(strings.Trim(host, "[]"), port)}).String()
 }

@@ -36,6 +36,7 @@ func TestANodeThatSomebodyRenamesStillWakesItsHost(t *testing.T) {
 		n, _ := w.sim.Node(id)
 		t.Logf("name %q, power %q, host's poweredOn %v", n.Name, n.PowerState, w.host().Status.PoweredOn)
 		w.g.Expect(n.PowerState).To(Equal("power on"), "spec.online is true")
+		w.g.Expect(n.Name).To(Equal("lab~host-1"), "it has its name back")
 	})
 }
 

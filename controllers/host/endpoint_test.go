@@ -141,7 +141,9 @@ func TestAHostDoesNotLeaveItsNodeBehindInAnotherIronic(t *testing.T) {
 		let(10 * time.Minute)
 		t.Logf("east %d, west %d; host %s %q events %v", len(sims["east"].Nodes()), len(sims["west"].Nodes()), w.host().Status.Provisioning.State,
 			w.host().Status.ErrorMessage, w.events.list())
-		w.g.Expect(len(sims["east"].Nodes())+len(sims["west"].Nodes())).To(Equal(1), "nodes of one machine")
+		w.g.Expect(sims["east"].Nodes()).To(HaveLen(1), "it stays where it is")
+		w.g.Expect(sims["west"].Nodes()).To(BeEmpty(), "a second node of one machine")
+		w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("NodeInAnotherIronic"))
 	})
 }
 

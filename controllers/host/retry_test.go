@@ -106,6 +106,7 @@ func TestARefusedInspectionIsToldOnce(t *testing.T) {
 		w.until("refused", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.InspectionError })
 		let(20 * time.Second)
 		g.Expect(asked.Load()).To(BeEquivalentTo(1), "%v", w.events.list())
+		g.Expect(count1(w.events.list(), "InspectionError")).To(Equal(1), "%v", w.events.list())
 	})
 }
 

@@ -101,10 +101,15 @@ func concernOtherMachine(o *Observed, d *Decision) {
 		enter(o, d, StateDeleting)
 	case inMaintenance(o, d):
 	case otherNode(o, d): // before the first one goes
+	case o.Host.Status.Provisioning.ID == "" && slices.Contains(inUse, o.Node.ProvisionState):
+		nameNode(o, d) // nobody else tells that the host is no new one: what its machine runs is left alone
 	case o.available() && o.Host.Status.PoweredOn:
 		d.Status.PoweredOn, d.Again = false, true // that of the other machine; it is stored before the node goes
 	default:
 		removeNode(o, d, otherMachineReason)
+		if _, removes := d.Do.(nodeaction.Remove); removes {
+			d.event("NodeReplaced", "spec.bmc.address names another machine than that of the host's node in Ironic: the node was removed, and another one is enrolled; no machine is touched")
+		}
 	}
 }
 

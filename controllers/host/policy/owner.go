@@ -107,6 +107,8 @@ func Judge(h *metal3.BareMetalHost, n *ironic.Node, e Evidence) Owner {
 		return foreign("it has the name of something else")
 	case !e.OnPort:
 		return foreign("it has this host's name without the namespace, but no port with its boot MAC address %s", strconv.Quote(h.Spec.BootMACAddress))
+	case nodespec.OfOtherMachine(h, &n.Row, n):
+		return foreign("it has this host's boot MAC address, but another BMC than this host")
 	case len(e.ByMAC) > 0:
 		return foreign("host %s has the boot MAC address %s as well", e.ByMAC[0], h.Spec.BootMACAddress)
 	case shortName && len(e.ByName) > 0:
