@@ -2,6 +2,7 @@ package bootstrap
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -146,13 +147,29 @@ func (s *sightings) joined(ctx context.Context, nodes []node) {
 		return
 	}
 	for _, h := range s.list(ctx) {
+		name := nodeName(h)
 		for _, n := range nodes {
-			if n.ready && n.name != "" && (n.name == h.RequestedHostname || strings.Contains(h.Inventory, `"hostname":"`+n.name+`"`)) {
+			if n.ready && n.name != "" && n.name == name {
 				s.tell(ctx, h, wire.HostStageJoined)
 				s.tell(ctx, h, wire.HostStageDone)
 			}
 		}
 	}
+}
+
+// nodeName is the one name that the host's node has: the one that the installed system is given,
+// else that of the live system, in small letters as kubelets write it. Another host may be called
+// now as this one was in its live system.
+func nodeName(h wire.Host) string {
+	name := h.RequestedHostname
+	if name == "" {
+		var seen struct {
+			Hostname string `json:"hostname"`
+		}
+		_ = json.Unmarshal([]byte(h.Inventory), &seen) // one that cannot be read has no name
+		name = seen.Hostname
+	}
+	return strings.ToLower(name)
 }
 
 // list are the other hosts of the cluster.

@@ -396,7 +396,11 @@ func TestAWorkerWaitsForTheControlPlane(t *testing.T) {
 		after time.Duration
 	}{
 		"two of three": {
-			[][]wire.Host{{worker, master("Rebooting"), master("Joined"), master("Rebooting")}, {worker, master("Done"), master("Joined"), master("Rebooting")}},
+			[][]wire.Host{{worker, master("Rebooting"), master("Done"), master("Rebooting")}, {worker, master("Done"), master("Done"), master("Rebooting")}},
+			20 * time.Second,
+		},
+		"a node that is not Ready yet is none to join": {
+			[][]wire.Host{{worker, master("Done"), master("Joined"), master("Joined")}, {worker, master("Done"), master("Done"), master("Joined")}},
 			20 * time.Second,
 		},
 		"one that has ended":         {[][]wire.Host{{worker, {Role: wire.HostRoleMaster, Status: wire.HostStatusInstalled}}}, 0},

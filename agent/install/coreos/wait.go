@@ -3,7 +3,6 @@ package coreos
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ironflow/ironflow/agent/install"
@@ -17,8 +16,8 @@ const (
 	enough = 2
 )
 
-// waitControlPlane waits until enough hosts of the control plane have joined the
-// cluster, as the hub sees it. A cluster without a control plane of its own has
+// waitControlPlane waits until enough nodes of the control plane are Ready, as the hub
+// has heard it from the cluster. A cluster without a control plane of its own has
 // nothing to wait for. The hub's limit for the stage ends an endless wait; an
 // outage of the hub does not.
 func (i *Installer) waitControlPlane(ctx context.Context, job install.Job, report install.Report) error {
@@ -54,8 +53,8 @@ func controlPlane(hosts []wire.Host) (ready, want int) {
 		if !h.Bootstrap {
 			want++
 		}
-		joined := h.Progress != nil && slices.Contains([]wire.HostStage{wire.HostStageJoined, wire.HostStageDone}, h.Progress.CurrentStage)
-		if joined || h.Status == wire.HostStatusInstalled {
+		done := h.Progress != nil && h.Progress.CurrentStage == wire.HostStageDone // a node that has joined alone is not Ready
+		if done || h.Status == wire.HostStatusInstalled {
 			ready++
 		}
 	}
