@@ -242,6 +242,12 @@ func lackAddresses(o *sources.Order, f *found) {
 	if len(all) == 0 && o.Kubernetes.VIPImage != "" {
 		f.add("vip_image without an API address", "set api_vips, or remove vip_image")
 	}
+	if balanced(o) {
+		if len(all) > 0 && o.Kubernetes.VIPImage != "" {
+			f.add("vip_image beside a load balancer of the site", "remove vip_image, or the load_balancer if hosts are to carry the API's address")
+		}
+		return // no host carries them
+	}
 	for _, h := range o.Hosts {
 		if h.Role != wire.HostRoleMaster {
 			continue

@@ -40,6 +40,9 @@ func TestLacks(t *testing.T) {
 		"a VIP that is none":          {func(o *sources.Order) { o.Cluster.APIVIPs[0].IP = "x" }, `API address "x"`},
 		"two VIPs by kube-vip":        {func(o *sources.Order) { dual(o); o.Kubernetes.VIPImage = "r.example/k:v1" }, "two API addresses with kube-vip"},
 		"kube-vip without a VIP":      {func(o *sources.Order) { *o = *alone(); o.Kubernetes.VIPImage = "r.example/k:v1" }, "vip_image without an API address"},
+		"kube-vip beside a balancer": {func(o *sources.Order) {
+			o.Cluster.LoadBalancer, o.Kubernetes.VIPImage = &wire.LoadBalancer{Type: wire.LoadBalancerTypeUserManaged}, "r.example/k:v1"
+		}, "vip_image beside a load balancer"},
 		"a VIP of another family":     {func(o *sources.Order) { o.Cluster.APIVIPs[0].IP = "2001:db8::1" }, "host master-0 has no IPv6 address"},
 		"a leased VIP":                {func(o *sources.Order) { o.Cluster.VIPDHCPAllocation = new(true) }, "vip_dhcp_allocation"},
 		"an image of no registry":     {func(o *sources.Order) { o.Kubernetes.VIPImage = "kube-vip/kube-vip:v1.0.0" }, `image of kube-vip "kube-vip/kube-vip:v1.0.0"`},

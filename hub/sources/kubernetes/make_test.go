@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -139,6 +140,55 @@ func TestPodsOnTheControlPlane(t *testing.T) {
 					matcher = Not(matcher)
 				}
 				NewWithT(t).Expect(files(t, made, id)[configuration]).To(matcher)
+			}
+		})
+	}
+}
+
+// TestTheAddressOfALoadBalancerIsItsOwn: api_vips are those of the balancer then, wherever it is, and a host that
+// carried one of them would take it away from the balancer.
+func TestTheAddressOfALoadBalancerIsItsOwn(t *testing.T) {
+	for name, tc := range map[string]struct {
+		kind    string
+		address wire.IP
+		carried bool
+	}{
+		"the site's":                     {wire.LoadBalancerTypeUserManaged, "192.0.2.250", false},
+		"the site's, in another network": {wire.LoadBalancerTypeUserManaged, "198.51.100.7", false},
+		"none":                           {wire.LoadBalancerTypeClusterManaged, "192.0.2.250", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			made := mustMake(t, changed(order(3, 1), func(o *sources.Order) {
+				o.Cluster.APIVIPs[0].IP, o.Cluster.LoadBalancer = tc.address, &wire.LoadBalancer{Type: tc.kind}
+			}))
+			for _, id := range []string{"id-master-0", "id-master-1"} {
+				g.Expect(string(made.Hosts[id])).To(WithTransform(func(raw string) bool { return strings.Contains(raw, "ironflow-vip.service") }, Equal(tc.carried)), id)
+				all := files(t, made, id)
+				g.Expect(all[configuration]).To(ContainSubstring(string(tc.address)+":6443"), "it is the endpoint all the same")
+				if tc.carried {
+					g.Expect(all).To(HaveKey("/etc/ironflow/kubernetes/keepalived.conf"))
+				} else {
+					g.Expect(all).NotTo(HaveKey("/etc/ironflow/kubernetes/keepalived.conf"))
+				}
+			}
+		})
+	}
+}
+
+// TestTimeServersOfTheInstalledSystem: those of both settings, each once.
+func TestTimeServersOfTheInstalledSystem(t *testing.T) {
+	for name, tc := range map[string]struct{ additional, sources, want string }{
+		"one setting":       {"ntp1.example,192.0.2.1", "", "[Time]\nNTP=ntp1.example 192.0.2.1\n"},
+		"the other setting": {"", "ntp2.example", "[Time]\nNTP=ntp2.example\n"},
+		"both":              {"ntp1.example", "ntp2.example,ntp1.example", "[Time]\nNTP=ntp1.example ntp2.example\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			made := mustMake(t, changed(order(1, 1), func(o *sources.Order) {
+				o.Cluster.AdditionalNTPSource, o.Cluster.NTPSources = tc.additional, tc.sources
+			}))
+			for _, id := range []string{"id-master-0", "id-worker-0"} {
+				NewWithT(t).Expect(files(t, made, id)).To(HaveKeyWithValue("/etc/systemd/timesyncd.conf.d/10-ironflow.conf", tc.want))
 			}
 		})
 	}

@@ -35,8 +35,14 @@ func newPlan(o *sources.Order, set *authorities.Set, t token.Token) *plan {
 	return &plan{order: o, authorities: set, token: t, networks: n, vips: v, endpoint: endpointOf(o), first: first(o)}
 }
 
-// carriesVIP tells that hosts of the control plane carry the API's address.
-func carriesVIP(o *sources.Order) bool { return len(o.Cluster.APIVIPs) > 0 }
+// carriesVIP tells that hosts of the control plane carry the API's address: a load balancer
+// of the site has its own.
+func carriesVIP(o *sources.Order) bool { return len(o.Cluster.APIVIPs) > 0 && !balanced(o) }
+
+// balanced tells that the API's address is that of a load balancer of the site.
+func balanced(o *sources.Order) bool {
+	return o.Cluster.LoadBalancer != nil && o.Cluster.LoadBalancer.Type == wire.LoadBalancerTypeUserManaged
+}
 
 // socket is where the container runtime listens.
 func socket(o *sources.Order) string { return cmp.Or(o.Kubernetes.CRISocket, defaultSocket) }

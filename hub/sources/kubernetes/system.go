@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/ironflow/ironflow/hub/sources"
@@ -39,13 +40,14 @@ func (p *plan) system(c *config) {
 	}
 }
 
-// ntpServers are the cluster's time servers.
-func ntpServers(o *sources.Order) []string {
-	separators := func(r rune) bool { return r == ',' || r == ' ' }
-	if all := strings.FieldsFunc(o.Cluster.AdditionalNTPSource, separators); len(all) > 0 {
-		return all
+// ntpServers are the cluster's time servers, of both settings, each once.
+func ntpServers(o *sources.Order) (all []string) {
+	for _, one := range strings.FieldsFunc(o.Cluster.AdditionalNTPSource+","+o.Cluster.NTPSources, func(r rune) bool { return r == ',' || r == ' ' }) {
+		if !slices.Contains(all, one) {
+			all = append(all, one)
+		}
 	}
-	return strings.FieldsFunc(o.Cluster.NTPSources, separators)
+	return all
 }
 
 // time has chrony, as Fedora and as Debian have it, and systemd-timesyncd ask the servers.
