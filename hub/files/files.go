@@ -92,6 +92,13 @@ func (d *Folder) HostIgnition(ctx context.Context, key store.HostKey) (File, err
 // clusterFiles are the files of a cluster that its Ignition source may have.
 var clusterFiles = []string{"bootstrap.ign", "master.ign", "worker.ign", "arbiter.ign", "metadata.json", "install-config.yaml", "custom_manifests.json", "custom_manifests.yaml"}
 
+// filesReady are the cluster statuses in which its files are handed out: those of its first
+// kubeconfig. A cluster that was called off keeps them until it is reset.
+var filesReady = []string{
+	wire.ClusterStatusInstalling, wire.ClusterStatusFinalizing, wire.ClusterStatusInstallingPendingUserAction,
+	wire.ClusterStatusInstalled, wire.ClusterStatusAddingHosts, wire.ClusterStatusError, wire.ClusterStatusCancelled,
+}
+
 // ClusterFile returns a file that the cluster's Ignition source made, or what the hub
 // makes of the cluster's record.
 func (d *Folder) ClusterFile(ctx context.Context, clusterID, name string) (File, error) {
@@ -102,7 +109,7 @@ func (d *Folder) ClusterFile(ctx context.Context, clusterID, name string) (File,
 	if err != nil {
 		return File{}, err
 	}
-	if !slices.Contains(ignitionReady, c.API.Status) {
+	if !slices.Contains(filesReady, c.API.Status) {
 		return File{}, refusal.Conflict("cluster %s is %s; its files are not made yet", c.API.Name, c.API.Status)
 	}
 	var raw []byte
