@@ -16,8 +16,9 @@ import (
 
 // Sink takes what a list or a watch brings. Its methods are called one after the other.
 type Sink interface {
-	// Replace is given all objects there are.
-	Replace(objects []json.RawMessage)
+	// List begins a list. add is given each object that there is, as it comes and none of them to
+	// keep; done, that these were all. A list that fails is not done, and another one begins.
+	List() (add func(object json.RawMessage), done func())
 	// Set is given one that is new or has changed.
 	Set(object json.RawMessage)
 	// Delete is given one that is gone.
@@ -83,9 +84,10 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// list reads the collection in pages and returns its version.
+// list reads the collection in pages and returns its version. No more than one object is held
+// at a time: what a cluster of many nodes has of them is more than this program may take.
 func (c *Client) list(ctx context.Context, path string, query url.Values, sink Sink) (string, error) {
-	var all []json.RawMessage
+	add, done := sink.List()
 	next := ""
 	for {
 		q := url.Values{"limit": {strconv.Itoa(pageSize)}}
@@ -93,19 +95,91 @@ func (c *Client) list(ctx context.Context, path string, query url.Values, sink S
 		if next != "" {
 			q.Set("continue", next)
 		}
-		var page struct {
-			Metadata struct{ ResourceVersion, Continue string }
-			Items    []json.RawMessage
-		}
-		if err := c.Get(ctx, path+"?"+q.Encode(), &page); err != nil {
+		version, more, err := c.page(ctx, path+"?"+q.Encode(), add)
+		if err != nil {
 			return "", err
 		}
-		all = append(all, page.Items...)
-		if next = page.Metadata.Continue; next == "" {
-			sink.Replace(all)
-			return page.Metadata.ResourceVersion, nil
+		if next = more; next == "" {
+			done()
+			return version, nil
 		}
 	}
+}
+
+// page reads one page of a list, and returns the version of the list and where the next page begins.
+func (c *Client) page(ctx context.Context, path string, add func(json.RawMessage)) (version, next string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
+	defer cancel()
+	answer, err := c.send(ctx, c.http, http.MethodGet, path, "", nil)
+	if err != nil {
+		return "", "", err
+	}
+	defer answer.Body.Close()
+	var metadata struct{ ResourceVersion, Continue string }
+	if err := readList(answer.Body, &metadata, add); err != nil {
+		return "", "", fmt.Errorf("the answer to %s %s cannot be read: %w", http.MethodGet, path, err)
+	}
+	return metadata.ResourceVersion, metadata.Continue, nil
+}
+
+// readList decodes a list as it comes: its metadata, and each of its items by itself.
+func readList(body io.Reader, metadata any, add func(json.RawMessage)) error {
+	limited := &io.LimitedReader{R: body, N: maxBody}
+	in := json.NewDecoder(limited)
+	if err := expect(in, json.Delim('{')); err != nil {
+		return err
+	}
+	for in.More() {
+		name, err := in.Token()
+		if err != nil {
+			return err
+		}
+		switch name {
+		case "metadata":
+			err = in.Decode(metadata)
+		case "items":
+			err = readItems(in, limited, add)
+		default:
+			err = in.Decode(&json.RawMessage{})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return expect(in, json.Delim('}'))
+}
+
+// readItems decodes a list's items; each may have as many bytes as an object may.
+func readItems(in *json.Decoder, limited *io.LimitedReader, add func(json.RawMessage)) error {
+	begin, err := in.Token()
+	if err != nil || begin == nil { // null is an empty list
+		return err
+	}
+	if begin != json.Delim('[') {
+		return fmt.Errorf("its items are no list, but %v", begin)
+	}
+	var item json.RawMessage
+	for in.More() {
+		item = item[:0]
+		if err := in.Decode(&item); err != nil {
+			return err
+		}
+		add(item)
+		limited.N = maxBody
+	}
+	return expect(in, json.Delim(']'))
+}
+
+// expect reads a token that has to be there.
+func expect(in *json.Decoder, want json.Delim) error {
+	got, err := in.Token()
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	if err == nil && got != want {
+		err = fmt.Errorf("want %v, got %v", want, got)
+	}
+	return err
 }
 
 // watchFrom follows changes until the server ends the watch, and returns the version

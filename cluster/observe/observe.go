@@ -48,14 +48,19 @@ func (c *Cache[T]) Known() bool {
 	return c.present || c.absent
 }
 
-// Replace implements [kube.Sink].
-func (c *Cache[T]) Replace(objects []json.RawMessage) {
-	fresh := make(map[string]T, len(objects))
-	for _, raw := range objects {
+// List implements [kube.Sink].
+func (c *Cache[T]) List() (add func(json.RawMessage), done func()) {
+	fresh := map[string]T{}
+	add = func(raw json.RawMessage) {
 		if name, value, err := c.decode(raw); err == nil {
 			fresh[name] = value
 		}
 	}
+	return add, func() { c.replace(fresh) }
+}
+
+// replace has the cache have these objects alone.
+func (c *Cache[T]) replace(fresh map[string]T) {
 	c.mu.Lock()
 	same := c.present && reflect.DeepEqual(fresh, c.objects)
 	c.objects, c.present, c.absent = fresh, true, false
@@ -155,6 +160,11 @@ const (
 	Services      = "/apis/operators.coreos.com/v1alpha1/clusterserviceversions"
 )
 
+// notCopied leaves out what the lifecycle manager copies of a service that works for all namespaces
+// into each of them: of a few operators, hundreds of objects of 100 KiB and more. None of them is where
+// a subscription is.
+const notCopied = "!olm.copiedFrom"
+
 // Follow keeps the caches up to date until the context ends. absent is how long to wait
 // before it is asked again for a kind that is not there.
 func (c *Caches) Follow(ctx context.Context, client *kube.Client, log *slog.Logger, absent func() time.Duration) {
@@ -163,8 +173,12 @@ func (c *Caches) Follow(ctx context.Context, client *kube.Client, log *slog.Logg
 		Requests: &c.Requests, Nodes: &c.Nodes, Pods: &c.Pods, Operators: &c.Operators, Versions: &c.Versions,
 		Subscriptions: &c.Subscriptions, Services: &c.Services,
 	} {
+		query := url.Values{}
+		if path == Services {
+			query.Set("labelSelector", notCopied)
+		}
 		running.Go(func() {
-			client.Follow(ctx, path, url.Values{}, sink, absent, func(err error) { log.Warn("the cluster cannot be watched; trying again", "path", path, "error", err) })
+			client.Follow(ctx, path, query, sink, absent, func(err error) { log.Warn("the cluster cannot be watched; trying again", "path", path, "error", err) })
 		})
 	}
 	running.Wait()

@@ -1,16 +1,30 @@
 package observe_test
 
 import (
+	"context"
 	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/cluster/facts"
+	"github.com/ironflow/ironflow/cluster/kube"
 	"github.com/ironflow/ironflow/cluster/nodes"
 	"github.com/ironflow/ironflow/cluster/observe"
 	"github.com/ironflow/ironflow/hub/wire"
 )
+
+// listed has a list bring one object.
+func listed(sink kube.Sink, object string) {
+	add, done := sink.List()
+	add(json.RawMessage(object))
+	done()
+}
 
 // TestPodsThatAreWaitedFor: what has ended or is going, and what its controller has replaced
 // by another pod, never gets ready.
@@ -39,7 +53,7 @@ func TestPodsThatAreWaitedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			c := observe.New()
-			c.Pods.Replace([]json.RawMessage{json.RawMessage(`{"metadata":{"name":"p",` + tc.metadata + `},"status":{` + tc.status + `}}`)})
+			listed(&c.Pods, `{"metadata":{"name":"p",`+tc.metadata+`},"status":{`+tc.status+`}}`)
 			p := c.Pods.All()["p"]
 			g.Expect(p.Ready).To(Equal(tc.waits == ""))
 			g.Expect(p.Waiting).To(Equal(tc.waits))
@@ -59,7 +73,7 @@ func TestANodeOfAnEarlierInstallation(t *testing.T) {
 		t.Run(status, func(t *testing.T) {
 			g := NewWithT(t)
 			c := observe.New()
-			c.Nodes.Replace([]json.RawMessage{json.RawMessage(`{"metadata":{"name":"a"},"status":{"conditions":[{"type":"Ready","status":"` + status + `"}]}}`)})
+			listed(&c.Nodes, `{"metadata":{"name":"a"},"status":{"conditions":[{"type":"Ready","status":"`+status+`"}]}}`)
 			_, reports := nodes.Plan([]facts.Host{host}, c.Nodes.All(), nodes.Options{})
 			var got []wire.HostStage
 			for _, r := range reports {
@@ -68,4 +82,31 @@ func TestANodeOfAnEarlierInstallation(t *testing.T) {
 			g.Expect(got).To(Equal(stages))
 		})
 	}
+}
+
+// TestCopiesOfOperatorsAreNotRead: there are as many of them as the cluster has namespaces.
+func TestCopiesOfOperatorsAreNotRead(t *testing.T) {
+	g := NewWithT(t)
+	var mu sync.Mutex
+	asked := map[string]string{}
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked[r.URL.Path] = r.URL.Query().Get("labelSelector")
+		http.NotFound(w, r)
+	}))
+	defer api.Close()
+	client, err := kube.New(kube.Access{URL: api.URL})
+	g.Expect(err).NotTo(HaveOccurred())
+	c := observe.New()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		c.Follow(ctx, client, slog.New(slog.DiscardHandler), func() time.Duration { return time.Hour })
+		close(ended)
+	}()
+	g.Eventually(c.Ready, time.Minute).Should(BeTrue())
+	stop()
+	g.Eventually(ended, time.Minute).Should(BeClosed())
+	g.Expect(asked).To(And(HaveLen(7), HaveKeyWithValue(observe.Services, "!olm.copiedFrom"), HaveKeyWithValue(observe.Nodes, ""), HaveKeyWithValue(observe.Subscriptions, "")))
 }
