@@ -46,7 +46,7 @@ const (
 )
 
 var phases = map[string]func(*load, context.Context) error{
-	"live": (*load).live, "saturate": (*load).saturate, "install": (*load).install,
+	"live": (*load).live, "saturate": (*load).saturate, "install": (*load).install, "prepare": (*load).prepare,
 }
 
 // load is a fleet of simulated machines in one process.

@@ -5,8 +5,9 @@
 // 3, 50 and 500.
 //
 // The fleet boots within a minute, then rests, then is polled as fast as 32
-// connections can; the hub is started anew on the records; and 500 clusters of
-// three hosts go through a whole simulated installation. The last line is JSON.
+// connections can; the hub is started anew on the records; 500 clusters of
+// three hosts go through a whole simulated installation; and a plain Kubernetes
+// of 500 hosts is prepared. The last line is JSON.
 // Everything shares the machine: hub, fleet, kube-apiserver, etcd and database.
 //
 // With --cores, the hub has CPUs for itself, and all else has the others: half of the

@@ -34,6 +34,9 @@ type figures struct {
 	List        float64 `json:"list_mib"`
 	RefusedMost float64 `json:"refused_most"`
 	Deadlines   float64 `json:"deadlines"`
+	// Prepare is in seconds, PrepareMemory in MiB beyond rest.
+	Prepare       float64 `json:"prepare_s"`
+	PrepareMemory float64 `json:"prepare_mib"`
 }
 
 // limits are those of the figures for 10,000 hosts and 500 clusters, on two cores that do nothing
@@ -41,6 +44,7 @@ type figures struct {
 var limits = map[string]float64{
 	"cores": 0.5, "rss_mib": 500, "instruction_p99_ms": 50, "reaction_p99_ms": 100, "polls_per_s": -10_000,
 	"storm_s": 180, "clusters_s": 300, "start_s": 2, "list_mib": 50, "refused_most": 0, "deadlines": 0,
+	"prepare_s": 10, "prepare_mib": 100,
 }
 
 // saturateTime is how long the closed loops poll.
@@ -54,7 +58,7 @@ func measure(ctx context.Context, o options) (err error) {
 	}
 	defer func() { err = errors.Join(err, w.stop(context.WithoutCancel(ctx))) }()
 	f := figures{Agents: o.agents, Database: o.database}
-	for _, part := range []func(context.Context, *figures) error{w.fleet, w.saturate, w.list, w.restart, w.installations} {
+	for _, part := range []func(context.Context, *figures) error{w.fleet, w.saturate, w.list, w.restart, w.installations, w.prepare} {
 		if err := part(ctx, &f); err != nil {
 			return fmt.Errorf("%w\n%s", err, w.hub.Tail())
 		}

@@ -62,7 +62,7 @@ func newWorld(ctx context.Context, o options) (_ *world, err error) {
 	if err := rolefiles.Write(roles); err != nil {
 		return nil, err
 	}
-	args := []string{"--metrics-insecure", "--log-level", "warn", "--hub-ignition-dir", roles}
+	args := []string{"--metrics-insecure", "--log-level", "warn", "--hub-ignition-dir", roles, "--hub-kubernetes", "--hub-cluster-image", "registry.example/ironflow-cluster:bench"}
 	if o.profile != "" {
 		w.pprof = "127.0.0.1:6060"
 		args = append(args, "--pprof-addr", w.pprof)

@@ -59,11 +59,17 @@ func Host(n int, name string, role wire.HostRole, stage wire.HostStage, address 
 // Start starts a hub with a cluster that is being installed.
 func Start(t testing.TB, hosts []wire.Host, operators ...wire.MonitoredOperator) *Hub {
 	t.Helper()
-	h := &Hub{hosts: hosts, cluster: wire.Cluster{ID: ClusterID, Name: "inside", Status: wire.ClusterStatusInstalling, MonitoredOperators: operators}}
-	server := httptest.NewServer(http.HandlerFunc(h.serve))
-	t.Cleanup(server.Close)
-	h.URL = server.URL
+	h, stop := Serve(hosts, operators...)
+	t.Cleanup(stop)
 	return h
+}
+
+// Serve is Start for those that are no test: they stop it.
+func Serve(hosts []wire.Host, operators ...wire.MonitoredOperator) (h *Hub, stop func()) {
+	h = &Hub{hosts: hosts, cluster: wire.Cluster{ID: ClusterID, Name: "inside", Status: wire.ClusterStatusInstalling, MonitoredOperators: operators}}
+	server := httptest.NewServer(http.HandlerFunc(h.serve))
+	h.URL = server.URL
+	return h, server.Close
 }
 
 // Do runs a change of the records by the test.
