@@ -1,6 +1,7 @@
 package effects_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"net/http"
@@ -46,6 +47,24 @@ func TestEverySettingHasARow(t *testing.T) {
 	g.Expect(rows).To(Equal(written))
 }
 
+// TestTheSourceKubernetesHasRows for what it does otherwise than other clusters without a release.
+func TestTheSourceKubernetesHasRows(t *testing.T) {
+	g := NewWithT(t)
+	others := map[string]effects.Does{}
+	for _, s := range effects.Settings {
+		others[string(s.Of)+" "+s.Name] = cmp.Or(s.Plain, s.Does)
+	}
+	rows := map[string]bool{}
+	for _, s := range effects.Kubernetes {
+		row := string(s.Of) + " " + s.Name
+		g.Expect(rows).NotTo(HaveKey(row), "one row each")
+		g.Expect(others).To(HaveKey(row), "it is a setting")
+		g.Expect(s.Does).To(BeElementOf(effects.Acts, effects.Refuses, effects.Stores), row)
+		g.Expect(s.How).NotTo(BeEmpty(), row)
+		rows[row] = true
+	}
+}
+
 // fields are the tags of a model's members.
 func fields(model any) map[string]bool {
 	out := map[string]bool{}
@@ -79,7 +98,10 @@ func TestDocumentationIsCurrent(t *testing.T) {
 	for name, table := range map[string]struct {
 		text       string
 		rows, keys int
-	}{"settings": {settings(), len(effects.Settings), 2}, "operations": {operations(), len(effects.Operations), 1}} {
+	}{
+		"settings": {settings(), len(effects.Settings), 2}, "operations": {operations(), len(effects.Operations), 1},
+		"kubernetes": {kubernetes(), len(effects.Kubernetes), 2},
+	} {
 		NewWithT(t).Expect(pages.Tests(t, "../../..", table.text)).To(Equal(table.rows))
 		pages.Generated{Root: "../../..", Page: "effects.md", Package: "./test/hub/effects", Update: *update}.Hold(t, name, pages.WithoutTests(table.text))
 		pages.Generated{Root: "../../..", Page: "hub-proofs.md", Package: "./test/hub/effects", Update: *update}.Hold(t, name, pages.OnlyTests(table.text, table.keys))
@@ -91,6 +113,15 @@ func settings() string {
 	b.WriteString("| of | setting | the hub | without a release | effect | test |\n|---|---|---|---|---|---|\n")
 	for _, s := range effects.Settings {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `%s` |\n", s.Of, s.Name, s.Does, s.Plain, s.How, s.Test)
+	}
+	return b.String()
+}
+
+func kubernetes() string {
+	var b strings.Builder
+	b.WriteString("| of | setting | the hub | effect | test |\n|---|---|---|---|---|\n")
+	for _, s := range effects.Kubernetes {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | `%s` |\n", s.Of, s.Name, s.Does, s.How, s.Test)
 	}
 	return b.String()
 }

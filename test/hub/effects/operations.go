@@ -14,7 +14,7 @@ var Operations = []Operation{
 	{"v2InstallCluster", Acts, "prepares the cluster and installs its hosts", "hub/rest.TestLifeOverHTTP"},
 	{"v2ResetCluster", Acts, "the hosts register and are checked again", "hub/service.TestCancelAndReset"},
 	{"v2SetIgnoredValidations", Acts, "these validations do not stop an installation", "hub/service.TestIgnoredValidations"},
-	{"v2UpdateClusterInstallConfig", Acts, "merged into install-config.yaml, from which the files of the cluster are made", "hub/rest.TestInstallConfig"},
+	{"v2UpdateClusterInstallConfig", Acts, "merged into install-config.yaml, from which the files of the cluster are made; with the source `kubernetes`, the preparation fails and names it", "hub/rest.TestInstallConfig"},
 	{"V2UploadLogs", Acts, "the logs can be downloaded", "hub/rest.TestLogs"},
 	{"v2UpdateClusterLogsProgress", Acts, "extends the time for which the hub waits for logs", "hub/service.TestLogsOfACluster"},
 	{"V2CreateClusterManifest", Acts, "adds a file for the source of the cluster's Ignition; it counts for the validation custom-manifests-requirements-satisfied", "hub/rest.TestManifestsOfAForeignNetworkCount"},
