@@ -231,14 +231,19 @@ func (w Wait) ask(ctx context.Context) (*wire.Cluster, error) {
 	return cluster, err
 }
 
-// newest is how many events are asked for in a pass.
-const newest = "50"
+// newest is how many events are asked for in a pass, and consequence which: a list is one
+// parameter, with commas.
+const (
+	newest      = "50"
+	consequence = wire.EventSeverityWarning + "," + wire.EventSeverityError + "," + wire.EventSeverityCritical
+)
 
 // events tells those of consequence that came since the last pass. They are told beside the
-// state, so a hub that refuses them holds nothing up.
+// state, so a hub that refuses them holds nothing up. All of the hub's count: a host that cannot
+// register, and says why, is of no cluster yet.
 func (w Wait) events(ctx context.Context, s *seen, now time.Time) {
 	var list []wire.Event
-	query := url.Values{"cluster_id": {s.cluster.ID}, "limit": {newest}, "order": {"descending"}, "severities": {"warning", "error", "critical"}}
+	query := url.Values{"limit": {newest}, "order": {"descending"}, "severities": {consequence}}
 	if err := w.Hub.Do(ctx, hubclient.Request{Method: http.MethodGet, Path: "/events", Query: query, Out: &list}); err != nil {
 		return
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -49,7 +51,7 @@ func (s *story) Do(_ context.Context, r hubclient.Request) error {
 		return &hubclient.StatusError{Method: r.Method, Path: r.Path, Code: now.code}
 	case r.Path == "/events":
 		s.queries = append(s.queries, r.Query.Encode())
-		answer = now.events
+		answer = asked(now.events, r.Query)
 	case r.Path != "/clusters":
 		answer = now.clusters[0]
 	}
@@ -58,6 +60,18 @@ func (s *story) Do(_ context.Context, r hubclient.Request) error {
 		return err
 	}
 	return json.Unmarshal(raw, r.Out)
+}
+
+// asked are the events of the cluster and the severities that are asked for: of the latter a hub
+// reads one parameter, a list with commas.
+func asked(all []wire.Event, query url.Values) (some []wire.Event) {
+	severities := strings.Split(query.Get("severities"), ",")
+	for _, e := range all {
+		if slices.Contains(severities, e.Severity) && (!query.Has("cluster_id") || e.ClusterID != nil) {
+			some = append(some, e)
+		}
+	}
+	return some
 }
 
 // installed is a cluster's own word over time.
@@ -313,10 +327,11 @@ func TestEventsOfConsequenceAreToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		at := func(second int) wire.DateTime { return wire.At(time.Date(2026, 1, 1, 0, 0, second, 0, time.UTC)) }
+		note := wire.Event{EventTime: at(2), Severity: "info", Message: "m1 goes on"}
 		old, fresh := wire.Event{EventTime: at(1), Severity: "warning", Message: "m1 is slow"}, wire.Event{EventTime: at(2), Severity: "error", Message: "m1 \x1b[31mfailed\nfor good"}
 		_, lines, _ := run(t, waitfor.InstallComplete, []moment{
 			{0, cluster("installing", ""), 0, []wire.Event{old}},
-			{time.Minute, cluster("installing", ""), 0, []wire.Event{fresh, old}},
+			{time.Minute, cluster("installing", ""), 0, []wire.Event{fresh, note, old}},
 			{2 * time.Minute, cluster("installed", ""), 0, []wire.Event{fresh, old}},
 		}, nil)
 		g.Expect(lines).To(Equal([]string{
