@@ -64,65 +64,6 @@ func ReadEnv(dir hostfile.Dir, file string) (map[string]string, error) {
 	return values, nil
 }
 
-// ParseEnv reads the text of an environment file as systemd.exec(5) describes it:
-// NAME=value, quotes of both kinds, comments with # and ;, a backslash at the end of a
-// line joins it with the next one. Errors do not show values, which may be secrets.
-func ParseEnv(text string) (map[string]string, error) {
-	values := map[string]string{}
-	lines := strings.Split(strings.ReplaceAll(text, "\\\n", ""), "\n")
-	for n, line := range lines {
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' || line[0] == ';' {
-			continue
-		}
-		name, value, found := strings.Cut(line, "=")
-		name = strings.TrimSpace(name)
-		if !found || !isName(name) {
-			return nil, fmt.Errorf("line %d is not NAME=value", n+1)
-		}
-		plain, err := unquote(strings.TrimSpace(value))
-		if err != nil {
-			return nil, fmt.Errorf("line %d, %s: %w", n+1, name, err)
-		}
-		values[name] = plain
-	}
-	return values, nil
-}
-
-func isName(name string) bool {
-	for i, c := range name {
-		letter := c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return name != ""
-}
-
-// unquote takes quotes and backslashes out of a value.
-func unquote(value string) (string, error) {
-	var out strings.Builder
-	var quote byte
-	for i := 0; i < len(value); i++ {
-		c := value[i]
-		switch {
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote == 0 && (c == '"' || c == '\''):
-			quote = c
-		case c == '\\' && quote != '\'' && i+1 < len(value):
-			i++
-			out.WriteByte(value[i])
-		default:
-			out.WriteByte(c)
-		}
-	}
-	if quote != 0 {
-		return "", errors.New("a quote is not closed")
-	}
-	return out.String(), nil
-}
-
 // FormatEnv renders an environment file that [ParseEnv] and systemd read back.
 func FormatEnv(values map[string]string) string {
 	var out strings.Builder

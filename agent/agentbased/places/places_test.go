@@ -20,6 +20,12 @@ func TestEnvironmentFiles(t *testing.T) {
 		`A="a \"b\" \$c"` + "\nB='\\x'":  {"A": `a "b" $c`, "B": `\x`},
 		"URL=http://[2001:db8::1]:8090/": {"URL": "http://[2001:db8::1]:8090/"},
 		"A=x\\\ny":                       {"A": "xy"},
+		// As systemd: quotes count at the beginning alone, and JSON is taken as it is.
+		`A=[{"version":"default"}]` + "\nB=it's": {"A": `[{"version":"default"}]`, "B": "it's"},
+		"A=\"one\ntwo\"\nB=1":                    {"A": "one\ntwo", "B": "1"},
+		`A="a" 'b' c"d"`:                         {"A": `abc"d"`},
+		`A="C:\dir"` + "\nB=C:\\dir":             {"A": `C:\dir`, "B": "C:dir"},
+		"A=x\\ \nB=1\r\n":                        {"A": "x ", "B": "1"},
 	} {
 		got, err := places.ParseEnv(text)
 		NewWithT(t).Expect(err).NotTo(HaveOccurred())
@@ -29,6 +35,7 @@ func TestEnvironmentFiles(t *testing.T) {
 		"A=1\nnothing":  "line 2 is not NAME=value",
 		"1A=1":          "line 1 is not NAME=value",
 		`T="secret one`: "line 1, T: a quote is not closed",
+		"A='1\n2'\nB":   "line 3 is not NAME=value",
 	} {
 		_, err := places.ParseEnv(text)
 		NewWithT(t).Expect(err).To(MatchError(want))
