@@ -126,9 +126,12 @@ func onlyZeros(rest io.Reader) error {
 // plain returns a member's name as a path of the host. A name that means another path than
 // it shows is refused, whatever it would lead to.
 func plain(name string) (string, error) {
-	trimmed := strings.TrimPrefix(strings.TrimPrefix(name, "."), "/")
 	if name == "." || name == "/" || name == "./" {
 		return "/", nil // the root folder itself
+	}
+	trimmed, here := strings.CutPrefix(name, "./")
+	if !here {
+		trimmed = strings.TrimPrefix(name, "/")
 	}
 	trimmed = strings.TrimSuffix(trimmed, "/")
 	bad := strings.ContainsFunc(trimmed, func(r rune) bool { return r == unicode.ReplacementChar || !unicode.IsPrint(r) })

@@ -87,6 +87,15 @@ func TestHostileArchives(t *testing.T) {
 	}
 }
 
+// A hidden file is another one than the file without the dot.
+func TestNamesThatBeginWithADot(t *testing.T) {
+	g := NewWithT(t)
+	c, err := configimage.Read(bytes.NewReader(archive(member(".etc/x", regular, "a"), member("./etc/x", regular, "b"))))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(c.Files).To(HaveLen(2))
+	g.Expect([]string{c.Files[0].Path, c.Files[1].Path}).To(Equal([]string{"/.etc/x", "/etc/x"}))
+}
+
 func FuzzArchive(f *testing.F) {
 	f.Add(member("etc/assisted", folder, "") + member("/etc/assisted/a.yaml", regular, "a: b\n") + member("TRAILER!!!", 0, ""))
 	f.Add(member("../x", regular, "") + member("x/../../y", cpio.TypeSymlink, "/") + member("TRAILER!!!", 0, ""))
