@@ -62,8 +62,8 @@ type CopyWish int
 const (
 	// LeaveCopy has it as it is.
 	LeaveCopy CopyWish = iota
-	// KeepCopy has it written: others have left for their disks, and would be unknown to a
-	// hub that begins anew.
+	// KeepCopy has it written: others are installed by this hub's orders, and one that begins
+	// anew would wait for them for ever.
 	KeepCopy
 	// DropCopy has it taken away: nobody goes on from it any more.
 	DropCopy
@@ -73,16 +73,17 @@ const (
 var UnderWay = []string{wire.ClusterStatusInstalling, wire.ClusterStatusInstallingPendingUserAction, wire.ClusterStatusFinalizing}
 
 // Copy decides on the copy of the hub's state, and on which host's installation disk it is. It
-// is written between the moment when the first other host has left its live system, and the
-// one in which the hub's own host begins to write its disk. Until then all of them begin anew
-// together; from then on the copy is behind what the installer writes.
+// is written between the moment when other hosts are told to install themselves, which they do
+// to the end and leave, whatever becomes of the hub, and the one in which the hub's own host
+// begins to write its disk. Until then all of them begin anew together; from then on the copy is
+// behind what the installer writes.
 func (n NodeZero) Copy(c *store.Cluster, hosts []*store.Host) (CopyWish, *store.Host) {
 	var mine *store.Host
-	left := false
+	ordered := false
 	for _, h := range hosts {
 		switch {
 		case !n.Is(h):
-			left = left || PastReboot(h.Stage()) || IsUp(h.API.Status)
+			ordered = ordered || slices.Contains(hostmachine.Installing, h.API.Status) || IsUp(h.API.Status)
 		case mine != nil:
 			return LeaveCopy, nil // somebody says that it is this host
 		default:
@@ -94,7 +95,7 @@ func (n NodeZero) Copy(c *store.Cluster, hosts []*store.Host) (CopyWish, *store.
 		return LeaveCopy, nil
 	case !slices.Contains(UnderWay, c.API.Status) || PastReboot(mine.Stage()):
 		return DropCopy, mine
-	case !left || mine.API.Status != wire.HostStatusInstalling || mine.Restarted || skipsDiskCheck(mine, Inventory(mine)):
+	case !ordered || mine.API.Status != wire.HostStatusInstalling || mine.Restarted || skipsDiskCheck(mine, Inventory(mine)):
 		return LeaveCopy, mine
 	}
 	return KeepCopy, mine

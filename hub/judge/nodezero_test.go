@@ -64,7 +64,10 @@ func TestWhenTheHubsStateIsCopied(t *testing.T) {
 		hosts           []*store.Host
 		want            judge.CopyWish
 	}{
-		"nobody has left":                                   {wire.ClusterStatusInstalling, "", []*store.Host{host(waits, "", mac), writes}, judge.LeaveCopy},
+		"nobody is told to begin":                           {wire.ClusterStatusInstalling, "", []*store.Host{host(waits, "", mac), host(wire.HostStatusPreparingSuccessful, "")}, judge.LeaveCopy},
+		"one is told to begin":                              {wire.ClusterStatusInstalling, "", []*store.Host{host(waits, "", mac), host(waits, "")}, judge.KeepCopy},
+		"one writes its disk":                               {wire.ClusterStatusInstalling, "", []*store.Host{host(waits, "", mac), writes}, judge.KeepCopy},
+		"it is alone":                                       {wire.ClusterStatusInstalling, "", []*store.Host{host(waits, "", mac)}, judge.LeaveCopy},
 		"one has left":                                      {wire.ClusterStatusInstalling, "", []*store.Host{host(waits, "", mac), writes, gone}, judge.KeepCopy},
 		"one is installed":                                  {wire.ClusterStatusFinalizing, "", []*store.Host{host(waits, "", mac), host(wire.HostStatusInstalled, wire.HostStageDone)}, judge.KeepCopy},
 		"the hub's own host writes its disk":                {wire.ClusterStatusInstalling, "", []*store.Host{host(working, wire.HostStageWritingImageToDisk, mac), gone}, judge.LeaveCopy},

@@ -73,7 +73,7 @@ func TestHostsOfNodeZerosHubThatStartAgain(t *testing.T) {
 			w.Expect(err).NotTo(HaveOccurred())
 			return wish
 		}
-		w.Expect(copied()).To(Equal(service.LeaveCopy))
+		w.Expect(copied()).To(Equal(service.KeepCopy), "they are told to begin")
 		w.reaches(hostA, wire.HostStageInstalling, wire.HostStageWritingImageToDisk, wire.HostStageRebooting)
 		w.Expect(copied()).To(Equal(service.KeepCopy), "one has left")
 		for range 4 {

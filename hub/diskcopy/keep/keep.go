@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -49,8 +50,9 @@ type Keeper struct {
 	log    *slog.Logger
 	// disk has the copy; nil before there is one.
 	disk *diskcopy.Disk
-	// dropped tells that there is no copy on the disk.
+	// dropped tells that there is no copy on the disk, kept that there is one of this process.
 	dropped bool
+	kept    atomic.Bool
 	// flush are those who wait until all that is stored by now is in the copy; ended is closed
 	// when nobody keeps it any more.
 	flush chan chan struct{}
@@ -146,6 +148,7 @@ func (c *Keeper) keep(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", c.disk.Path, err)
 	}
 	c.told = ""
+	c.kept.Store(true)
 	return nil
 }
 
@@ -173,6 +176,7 @@ func (c *Keeper) drop(path string) error {
 		}
 	}
 	c.disk, c.dropped = nil, true
+	c.kept.Store(false)
 	return nil
 }
 
@@ -197,10 +201,13 @@ func (c *Keeper) current(ctx context.Context) {
 func (c *Keeper) Ended() <-chan struct{} { return c.ended }
 
 // Before has an agent that tells how far its host is get its answer once the copy has it: it
-// tells that once, and then its host leaves.
+// tells that once, and then its host leaves. What may be the order to install comes once there
+// is a copy: a hub that begins anew would wait for a host that follows it and leaves.
 func (c *Keeper) Before(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/progress") {
+		progress := r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/progress")
+		orders := r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/instructions")
+		if progress || orders && !c.kept.Load() {
 			w = &heldAnswer{ResponseWriter: w, wait: func() { c.current(r.Context()) }}
 		}
 		next.ServeHTTP(w, r)

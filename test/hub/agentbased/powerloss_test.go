@@ -61,6 +61,7 @@ func TestNodeZeroLosesItsPowerLate(t *testing.T) {
 		// when is what has been reached as the power is lost.
 		when func(*site)
 	}{
+		"none has left, and one writes its disk":        {6 * time.Second, func(s *site) { s.reaches(1, wire.HostStageWritingImageToDisk) }},
 		"one has left, and another one writes its disk": {6 * time.Second, func(s *site) { s.reaches(1, wire.HostStageRebooting) }},
 		"all others have left": {2 * time.Second, func(s *site) {
 			s.reaches(1, wire.HostStageRebooting)
