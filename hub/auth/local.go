@@ -18,6 +18,10 @@ import (
 	"github.com/ironflow/ironflow/api/localtoken"
 )
 
+// ErrScheme means that a token is good, and for others than it was shown for. It is an
+// [ErrInvalid].
+var ErrScheme = fmt.Errorf("%w: it is of another scheme", ErrInvalid)
+
 // ErrEnded means that a token was good, and is not any more. It is an [ErrInvalid].
 var ErrEnded = fmt.Errorf("%w: its time is over", ErrInvalid)
 
@@ -55,7 +59,7 @@ func ParseLocal(text string) (Local, error) {
 func LocalOf(key localtoken.Key) Local { return Local{[]*ecdsa.PublicKey{key.Public()}} }
 
 // Check tells whether the token is good for the scheme at this moment: nil, [ErrMissing],
-// [ErrEnded] or [ErrInvalid].
+// [ErrEnded], [ErrScheme] or [ErrInvalid].
 func (l Local) Check(token string, scheme localtoken.Scheme, now time.Time) error {
 	var claims struct {
 		Scheme localtoken.Scheme `json:"auth_scheme"`
@@ -63,10 +67,13 @@ func (l Local) Check(token string, scheme localtoken.Scheme, now time.Time) erro
 	if err := l.read(token, now, &claims); err != nil {
 		return err
 	}
-	if claims.Scheme == "" || claims.Scheme != scheme {
-		return ErrInvalid
+	switch claims.Scheme {
+	case scheme:
+		return nil
+	case localtoken.User, localtoken.Agent, localtoken.Watcher:
+		return ErrScheme
 	}
-	return nil
+	return ErrInvalid
 }
 
 // read decodes the claims of a token that is good at this moment; else the error is

@@ -304,6 +304,9 @@ func (r *request) tells(e *wire.Event) error {
 	if err := r.speaksFor(key); err != nil {
 		return err
 	}
-	_, err := r.hub.Host(r.Context(), key)
+	host, err := r.hub.Host(r.Context(), key)
+	if err == nil && e.ClusterID == nil {
+		e.ClusterID = host.ClusterID // who follows the cluster reads it, too
+	}
 	return err
 }

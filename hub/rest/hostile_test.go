@@ -65,6 +65,18 @@ func TestAnAgentTellsOfItsOwnOnly(t *testing.T) {
 	}
 }
 
+// TestWhatAHostTellsIsOfItsCluster: most hosts do not know the id of their cluster, and who
+// follows the cluster asks by that.
+func TestWhatAHostTellsIsOfItsCluster(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t)
+	code, raw := f.Agent(f.token).Do(t, http.MethodPost, "/events", seen(map[string]any{"host_id": f.host.HostID, "message": "no way to the registry"}), nil)
+	g.Expect(code).To(Equal(201), raw)
+	code, raw = f.User().Do(t, http.MethodGet, "/events?cluster_id="+f.cluster, nil, nil)
+	g.Expect(code).To(Equal(200), raw)
+	g.Expect(raw).To(ContainSubstring("no way to the registry"))
+}
+
 // TestAnEventOfAnAgentIsShort: it stays on the timeline for a month, and for ever with a time of the future.
 func TestAnEventOfAnAgentIsShort(t *testing.T) {
 	f := newFixture(t)

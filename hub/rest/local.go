@@ -60,8 +60,10 @@ func (l *Local) check(r *http.Request, op protocol.Operation) (caller, *wire.Inf
 	switch {
 	case errors.Is(wrong, auth.ErrEnded):
 		return caller{}, unauthorized("the token's time is over; make a new image, and boot the host from it")
+	case errors.Is(wrong, auth.ErrScheme):
+		return caller{}, &wire.InfraError{Code: http.StatusForbidden, Message: "the token is of this installation, and not for the header " + strings.Join(headers, " or ") + "; take the one that was made for it with the image"}
 	case wrong != nil:
-		return caller{}, unauthorized("the token is not of this installation, or not for this operation; take those that were made with the image")
+		return caller{}, unauthorized("the token is not of this installation; take those that were made with the image")
 	}
 	return caller{}, unauthorized("a token of this installation is needed in the header " + strings.Join(headers, " or "))
 }

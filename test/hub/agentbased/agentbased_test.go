@@ -99,20 +99,20 @@ func TestWhoMayCall(t *testing.T) {
 	s.register()
 	for name, tc := range map[string]struct {
 		header, token string
-		want          bool
+		want          int
 	}{
-		"a user":                         {"Authorization", "USER_AUTH_TOKEN", true},
-		"a watcher":                      {"Watcher-Authorization", "WATCHER_AUTH_TOKEN", true},
-		"an agent":                       {"X-Secret-Key", "AGENT_AUTH_TOKEN", false},
-		"an agent's token, as a user's":  {"Authorization", "AGENT_AUTH_TOKEN", false},
-		"a watcher's token, as a user's": {"Authorization", "WATCHER_AUTH_TOKEN", false},
+		"a user":                         {"Authorization", "USER_AUTH_TOKEN", http.StatusOK},
+		"a watcher":                      {"Watcher-Authorization", "WATCHER_AUTH_TOKEN", http.StatusOK},
+		"an agent":                       {"X-Secret-Key", "AGENT_AUTH_TOKEN", http.StatusUnauthorized},
+		"an agent's token, as a user's":  {"Authorization", "AGENT_AUTH_TOKEN", http.StatusForbidden},
+		"a watcher's token, as a user's": {"Authorization", "WATCHER_AUTH_TOKEN", http.StatusForbidden},
 	} {
 		err := s.ask(tc.header, tc.token, "/clusters", nil)
-		if tc.want {
+		if tc.want == http.StatusOK {
 			s.Expect(err).NotTo(HaveOccurred(), name)
 			continue
 		}
-		s.Expect(err).To(MatchError(ContainSubstring(http.StatusText(http.StatusUnauthorized))), name)
+		s.Expect(err).To(MatchError(ContainSubstring(http.StatusText(tc.want))), name)
 	}
 }
 
