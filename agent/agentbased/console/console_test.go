@@ -20,6 +20,7 @@ import (
 	. "github.com/onsi/gomega"
 	"golang.org/x/sys/unix"
 
+	"github.com/ironflow/ironflow/agent/agentbased/messages"
 	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -98,13 +99,24 @@ func release(t *testing.T, image string) hostfile.Dir {
 }
 
 // TestAPersonFixesTheNetwork on a terminal of 80x24.
+// told shows messages of the host, on no terminal.
+func told(dir hostfile.Dir) *messages.Console {
+	return &messages.Console{Dir: dir, Commands: &systemctl{}, Log: slog.New(slog.DiscardHandler)}
+}
+
+// says is what those read who do not stand before the host; empty for nothing.
+func says(dir hostfile.Dir) string {
+	raw, _ := os.ReadFile(dir.Path("/etc/motd.d/65_registry"))
+	return string(raw)
+}
+
 func TestAPersonFixesTheNetwork(t *testing.T) {
 	g := NewWithT(t)
 	term, commands := newTerminal(t), &systemctl{}
 	dir := release(t, "quay.example.com:5000/release/images@sha256:"+strings.Repeat("a", 64))
 	keyfile := dir.Path(places.Keyfiles + "/console-eth0.nmconnection")
 	p := Program{
-		Dir: dir, In: term.slave, Out: term.slave, Commands: commands, Log: slog.New(slog.DiscardHandler),
+		Dir: dir, In: term.slave, Out: term.slave, Commands: commands, Log: slog.New(slog.DiscardHandler), Messages: told(dir),
 		Check: func(_ context.Context, image string, sources []Source) Result {
 			r := Result{Release: image, Sources: sources, Steps: []Step{{"look up quay.example.com", nil}}}
 			if _, err := os.Stat(keyfile); err != nil {
@@ -128,6 +140,8 @@ func TestAPersonFixesTheNetwork(t *testing.T) {
 	}
 	sees("FAILED  look up quay.example.com")
 	sees("eth0            no address")
+	g.Expect(says(dir)).To(HavePrefix("This host reaches no registry of the release quay.example.com:5000/release/images@sha256:aa"))
+	g.Expect(says(dir)).To(ContainSubstring("sets up its network or goes on without: look up quay.example.com:  [2Jlookup quay.example.com on 192.0.2.53:53: no route to host"))
 	sees("continue without   > ")
 	term.types("n\n")
 	sees("empty to go back: ")
@@ -146,6 +160,7 @@ func TestAPersonFixesTheNetwork(t *testing.T) {
 	term.types("192.0.2.53\n")
 	g.Eventually(ended).WithTimeout(time.Minute).Should(Receive(BeNil()))
 	sees("This host reaches a registry of the release.")
+	g.Expect(says(dir)).To(BeEmpty())
 	raw, err := os.ReadFile(keyfile)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(raw)).To(Equal(`[connection]
@@ -178,8 +193,9 @@ func TestAPersonGoesOn(t *testing.T) {
 	g := NewWithT(t)
 	term := newTerminal(t)
 	checks := 0
+	dir := release(t, "quay.example.com/r:1")
 	p := Program{
-		Dir: release(t, "quay.example.com/r:1"), In: term.slave, Out: term.slave, Log: slog.New(slog.DiscardHandler),
+		Dir: dir, In: term.slave, Out: term.slave, Log: slog.New(slog.DiscardHandler), Messages: told(dir),
 		Check: func(context.Context, string, []Source) Result {
 			checks++
 			return Result{Steps: []Step{{"connect", errors.New("no")}}}
@@ -189,6 +205,7 @@ func TestAPersonGoesOn(t *testing.T) {
 	term.types("\nc\n")
 	g.Expect(p.Run(t.Context())).To(Succeed())
 	g.Expect(checks).To(Equal(2), "Enter checks again")
+	g.Expect(says(dir)).To(Equal("A person has this host go on, though it reaches no registry of the release quay.example.com/r:1: connect: no.\n"))
 
 	p.Dir = hostfile.Dir{Root: t.TempDir()}
 	g.Expect(p.Run(t.Context())).To(Succeed(), "nothing to check")

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironflow/ironflow/agent/agentbased/messages"
 	"github.com/ironflow/ironflow/agent/agentbased/pause"
 	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/agent/command"
@@ -36,6 +37,9 @@ type Program struct {
 	Out      io.Writer
 	Commands command.Runner
 	Log      *slog.Logger
+	// Messages say what is on the screen to those who cannot see it: nothing else of this host
+	// begins before the dialogue ends.
+	Messages *messages.Console
 	// Check is [Registry.Check].
 	Check func(ctx context.Context, image string, sources []Source) Result
 	// Interfaces are the host's NICs by name, with their addresses.
@@ -59,15 +63,22 @@ func (p Program) Run(ctx context.Context) error {
 		if result.OK() {
 			p.Log.InfoContext(ctx, "a registry of the release answers", "release", image)
 			p.show(screen(result, nil, nil))
+			p.Messages.Clear(ctx, messages.SlotRegistry)
 			return nil
 		}
-		p.Log.WarnContext(ctx, "no registry of the release can be reached", "release", image, "error", result.Steps[len(result.Steps)-1].Err)
+		last := result.Steps[len(result.Steps)-1]
+		failed := []string{image, last.What + ": " + plain(last.Err.Error())}
+		p.Log.WarnContext(ctx, "no registry of the release can be reached", "release", image, "error", last.Err)
+		p.Messages.Show(ctx, messages.RegistryUnreachable, failed...)
 		names, addresses, err := p.Interfaces()
 		if err != nil {
 			p.Log.WarnContext(ctx, "no list of interfaces", "error", err)
 		}
 		p.show(screen(result, names, addresses))
 		done, err := p.menu(ctx, lines, names)
+		if done && err == nil {
+			p.Messages.Show(ctx, messages.RegistryPassedOver, failed...)
+		}
 		if done || err != nil {
 			return err
 		}

@@ -25,6 +25,8 @@ type Hub interface {
 	Hosts(ctx context.Context, infraEnv string) ([]wire.Host, error)
 	InstallCluster(ctx context.Context, cluster string) error
 	InstallHost(ctx context.Context, infraEnv, host string) error
+	// Close ends the connections: the hub is looked for anew each time.
+	Close()
 }
 
 // Leader is what all of this package's programs need.
@@ -36,7 +38,8 @@ type Leader struct {
 	Hub func(settings map[string]string) (Hub, error)
 }
 
-// hub reads the settings, which may have changed, and returns the hub that they name.
+// hub reads the settings, which may have changed, and returns the hub that they name, to be
+// closed before the next look.
 func (l Leader) hub() (Hub, map[string]string, error) {
 	settings, err := places.Settings(l.Dir)
 	if err != nil {
@@ -76,6 +79,7 @@ func (l Leader) Cluster(ctx context.Context) error {
 			l.Console.Show(ctx, messages.StartHubAway, err.Error())
 			return false, nil
 		}
+		defer hub.Close()
 		need, err := required(l.Dir, settings)
 		if err != nil {
 			l.Console.Show(ctx, messages.StartRefused, err.Error())
@@ -115,6 +119,7 @@ func (l Leader) Node(ctx context.Context, id string) error {
 			l.Console.Show(ctx, messages.AddNodeWaiting, err.Error())
 			return false, nil
 		}
+		defer hub.Close()
 		env := settings[places.InfraEnvID]
 		if env == "" {
 			l.Console.Show(ctx, messages.AddNodeWaiting, places.InfraEnvID+" is not known yet")
@@ -160,6 +165,7 @@ func (l Leader) InfraEnv(ctx context.Context) (id, url string, err error) {
 		var envs []wire.InfraEnv
 		if err == nil {
 			envs, err = hub.InfraEnvs(ctx)
+			hub.Close()
 		}
 		if err == nil && len(envs) == 0 {
 			err = errors.New("the hub has no infra-env yet")

@@ -106,7 +106,11 @@ type hub struct {
 	hosts    []wire.Host
 	refuses  error
 	orders   []string
+	// closed counts the looks that have ended.
+	closed int
 }
+
+func (h *hub) Close() { h.closed++ }
 
 func (h *hub) Clusters(context.Context) ([]wire.Cluster, error)   { return h.clusters, h.err }
 func (h *hub) InfraEnvs(context.Context) ([]wire.InfraEnv, error) { return h.envs, h.err }
@@ -167,6 +171,7 @@ func TestACluster(t *testing.T) {
 		h.refuses = nil
 		next()
 		g.Expect(h.orders).To(Equal([]string{"c", "c"}))
+		g.Expect(h.closed).To(Equal(6), "connections of a look do not outlive it")
 		h.clusters[0].Status, h.clusters[0].Progress = "installing", &wire.ClusterProgressInfo{TotalPercentage: 40}
 		next()
 		g.Expect(says(messages.SlotStart)).To(Equal("The cluster is being installed: installing 40%.\n"))

@@ -21,7 +21,7 @@ const (
 )
 
 // Slot is the name of a message's file in /etc/issue.d and /etc/motd.d. Its number
-// sorts the messages: 60 rendezvous host or config image, 65 tokens, 70 services, 80
+// sorts the messages: 60 rendezvous host or config image, 65 tokens and registry, 70 services, 80
 // settings of hosts, 90 start of the installation and its page, 95 contents of the config image.
 // A slot has one message at a time; the newer one replaces the older.
 type Slot string
@@ -30,6 +30,7 @@ type Slot string
 const (
 	SlotConfigImageWanted Slot = "60_config-image"
 	SlotRendezvous        Slot = "60_rendezvous-host"
+	SlotRegistry          Slot = "65_registry"
 	SlotTokens            Slot = "65_token"
 	SlotServices          Slot = "70_agent-services"
 	SlotHostConfig        Slot = "80_host-config"
@@ -55,6 +56,8 @@ const (
 	RendezvousDuplicate  ID = "rendezvous_duplicate"
 	RendezvousIs         ID = "rendezvous_is"
 	RendezvousIsNot      ID = "rendezvous_is_not"
+	RegistryUnreachable  ID = "registry_unreachable"
+	RegistryPassedOver   ID = "registry_passed_over"
 	TokensExpire         ID = "tokens_expire"
 	TokensExpired        ID = "tokens_expired"
 	ServicesWaiting      ID = "services_waiting"
@@ -97,6 +100,9 @@ var table = []Message{
 	{RendezvousDuplicate, SlotRendezvous, Error, "This host has %s of the rendezvous host on %s, and so has another one in the network: take it from one of them.", []string{"address", "interface"}},
 	{RendezvousIs, SlotRendezvous, Info, "This host is the rendezvous host: it has %s on %s.", []string{"address", "interface"}},
 	{RendezvousIsNot, SlotRendezvous, Info, "This host is not the rendezvous host: that one has %s, this host has %s.", []string{"expected addresses", "addresses"}},
+
+	{RegistryUnreachable, SlotRegistry, Warning, "This host reaches no registry of the release %s, and waits until it does, or a person at its first terminal sets up its network or goes on without: %s.", []string{"release", "what has failed"}},
+	{RegistryPassedOver, SlotRegistry, Warning, "A person has this host go on, though it reaches no registry of the release %s: %s.", []string{"release", "what has failed"}},
 
 	{TokensExpire, SlotTokens, Warning, "The authentication token of this image ends at %s; a host that is not installed by then needs a new image.", []string{"time"}},
 	{TokensExpired, SlotTokens, Error, "Installation cannot proceed: the authentication token of this image has ended at %s, and this host's clock says %s. Make a new image and boot it, or set the clock.", []string{"time", "the host's time"}},

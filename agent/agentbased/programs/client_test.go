@@ -32,6 +32,10 @@ func TestTheInstallerClient(t *testing.T) {
 	} {
 		t.Setenv(name, value)
 	}
+	code, _, errs = call(t, "agent-installer-client", "--dry-run", "importCluster")
+	g.Expect(code).To(Equal(2), "it would be none")
+	g.Expect(errs).To(Equal("agent-installer-client has no dry run\n"))
+	g.Expect(authorization).To(BeEmpty(), "nobody was asked")
 	code, _, errs = call(t, BinaryName, "agent-installer-client", "importCluster")
 	g.Expect(code).To(Equal(1))
 	g.Expect(errs).To(ContainSubstring("import-cluster-config.json"), "it says what is missing")

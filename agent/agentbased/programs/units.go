@@ -5,12 +5,14 @@ package programs
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/ironflow/ironflow/agent/agentbased/configimage"
@@ -86,8 +88,7 @@ func unitProgram(arguments string, n int, run func(ctx context.Context, u unit) 
 			c.Set.Usage()
 			return program.ExitFlags
 		}
-		if c.Dry.Enabled {
-			fmt.Fprintf(s.Err, "%s has no dry run\n", name)
+		if refusesDryRun(s, name, c) {
 			return program.ExitFlags
 		}
 		u, closeLog := newUnit(c)
@@ -101,6 +102,14 @@ func unitProgram(arguments string, n int, run func(ctx context.Context, u unit) 
 			return exitFailed
 		}
 	}
+}
+
+// refusesDryRun tells who asks for a dry run that there is none.
+func refusesDryRun(s program.Streams, name string, c *program.Common) bool {
+	if c.Dry.Enabled {
+		fmt.Fprintf(s.Err, "%s has no dry run\n", name)
+	}
+	return c.Dry.Enabled
 }
 
 func newUnit(c *program.Common) (u unit, closeLog func()) {
@@ -162,7 +171,7 @@ func runConsole(ctx context.Context, s program.Streams, name string, args []stri
 			HTTP: &http.Client{Transport: hosthttp.Transport(roots, false)}, Insecure: &http.Client{Transport: hosthttp.Transport(roots, true)}, Resolve: net.DefaultResolver.LookupHost, Dial: (&net.Dialer{}).DialContext,
 		}
 		return console.Program{
-			Dir: u.dir, In: s.In, Out: s.Out, Commands: u.commands, Log: u.log, Check: registry.Check, Interfaces: console.Interfaces,
+			Dir: u.dir, In: s.In, Out: s.Out, Commands: u.commands, Log: u.log, Messages: u.console, Check: registry.Check, Interfaces: console.Interfaces,
 		}.Run(ctx)
 	})(ctx, s, name, args)
 }
@@ -173,6 +182,10 @@ func runStartAgent(ctx context.Context, s program.Streams, name string, args []s
 	c := program.NewCommon(s, name, "[FLAGS OF agent]")
 	if code, done := c.Parse(s, args); done {
 		return code
+	}
+	if misplaced := agentFlag(c.Set); misplaced != "" {
+		fmt.Fprintf(s.Err, "%s: --%s is a flag of agent: write it behind --\n", name, misplaced)
+		return program.ExitFlags
 	}
 	u, closeLog := newUnit(c)
 	id, url, err := u.leader().InfraEnv(ctx)
@@ -188,6 +201,17 @@ func runStartAgent(ctx context.Context, s program.Streams, name string, args []s
 	err = syscall.Exec(agent, slices.Concat([]string{agent}, agentWords(u.dir, url, id), u.args), os.Environ())
 	fmt.Fprintf(s.Err, "%s: %v\n", agent, err)
 	return exitFailed
+}
+
+// agentFlag is a flag of the agent among start-agent's own, which are those of logs; empty for
+// none. A dry run that the agent does not hear of would be none.
+func agentFlag(set *flag.FlagSet) (misplaced string) {
+	set.Visit(func(f *flag.Flag) {
+		if !strings.HasPrefix(f.Name, "with-") {
+			misplaced = f.Name
+		}
+	})
+	return misplaced
 }
 
 // agentWords is the agent's command line for the hub's infra-env. Agent and hub are of one

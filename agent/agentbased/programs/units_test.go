@@ -77,6 +77,17 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// TestFlagsOfTheAgentComeBehindTheDashes: a dry run that the agent does not hear of would be an
+// installation.
+func TestFlagsOfTheAgentComeBehindTheDashes(t *testing.T) {
+	t.Setenv(hostfile.RootEnv, t.TempDir())
+	for _, flag := range []string{"--dry-run", "--force-id=11111111-1111-4111-8111-111111111111"} {
+		code, _, errs := call(t, "start-agent", flag)
+		NewWithT(t).Expect(code).To(Equal(2))
+		NewWithT(t).Expect(errs).To(ContainSubstring("is a flag of agent: write it behind --"))
+	}
+}
+
 // TestStartAgent: the process becomes the agent of the hub's first infra-env, which comes late; with the hub's token.
 func TestStartAgent(t *testing.T) {
 	const env = "11111111-1111-4111-8111-111111111111"

@@ -34,6 +34,8 @@ const (
 // Hub takes events.
 type Hub interface {
 	AddEvent(ctx context.Context, e wire.Event) error
+	// Close ends the connections: the hub is looked for anew with each news.
+	Close()
 }
 
 // Program tells the hub of each message once.
@@ -88,6 +90,7 @@ func (p Program) tell(ctx context.Context, told map[string]messages.Note) error 
 			if hub, settings, err = p.hub(); err != nil {
 				return err
 			}
+			defer hub.Close()
 		}
 		e := p.event(note, settings)
 		err := hub.AddEvent(ctx, e)

@@ -41,6 +41,8 @@ func (h *hub) AddEvent(_ context.Context, e wire.Event) error {
 	return h.err
 }
 
+func (h *hub) Close() {}
+
 func TestTheHubIsToldWhatTheConsoleSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)

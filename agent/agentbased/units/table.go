@@ -108,20 +108,23 @@ func everywhere() []Unit {
 			In:         []Workflow{Automated, AddNodes}, // an appliance has the release on its disk
 			Conditions: []string{"/dev/fb0", "!" + places.NodeZero},
 			After:      []string{networkManager, networkConfig}, Before: []string{"getty@tty1.service", agent, nodeZero}, WantedBy: multiUser,
-			Service: []string{
-				"Type=oneshot", "TTYPath=/dev/tty1", "StandardInput=tty", "StandardOutput=tty", "TTYReset=yes", "TTYVHangup=yes",
-				"Environment=TERM=linux", "TimeoutStartSec=infinity", run("agent-interactive-console"),
-			},
+			// The registry may be behind the live system's proxy, which the agent has, too.
+			Service: once(
+				"TTYPath=/dev/tty1", "StandardInput=tty", "StandardOutput=tty", "TTYReset=yes", "TTYVHangup=yes",
+				"EnvironmentFile=-"+hostfile.AgentEnv, "Environment=TERM=linux", "TimeoutStartSec=infinity", run("agent-interactive-console"),
+			),
 		},
 		{
+			// Its cards may come late, which networkConfig waits for.
 			Name: setHostname, Description: "Give this host the name that its settings say",
-			Conditions: []string{places.Hostnames}, After: []string{"dbus.socket"}, Before: []string{agent}, WantedBy: multiUser,
+			Conditions: []string{places.Hostnames}, After: []string{"dbus.socket", networkConfig}, Before: []string{agent}, WantedBy: multiUser,
 			Service: once(run("set-hostname")),
 		},
 		{
 			Name: nodeZero, Description: "Find out whether this host is the rendezvous host",
 			After: []string{networkConfig, console, networkManager}, Before: []string{agent}, WantedBy: multiUser,
 			// Units whose condition was looked at before, because this had failed, are started now.
+			// So are all others that have ended: what is done once has to remain after its exit.
 			Service: retried(5, "TimeoutStartSec=infinity", run("node-zero"), "ExecStartPost=/usr/bin/systemctl start --no-block "+multiUser),
 		},
 	}

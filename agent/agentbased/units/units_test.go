@@ -35,7 +35,7 @@ var described = map[string]row{
 		"an", "NetworkManager.service pre-network-manager-config.service", "getty@tty1.service agent.service node-zero.service",
 		"/dev/fb0 !" + nodeZero, "agent-interactive-console",
 	},
-	"set-hostname.service":               {"apn", "", "agent.service", "/etc/assisted/hostnames", "set-hostname"},
+	"set-hostname.service":               {"apn", "pre-network-manager-config.service", "agent.service", "/etc/assisted/hostnames", "set-hostname"},
 	"node-zero.service":                  {"apn", "agent-interactive-console.service pre-network-manager-config.service", "agent.service", "", "node-zero"},
 	"assisted-service-pod.service":       {"apn", "node-zero.service", "", nodeZero, "/usr/bin/true"},
 	"assisted-service-db.service":        {"apn", "assisted-service-pod.service", "", nodeZero, "/usr/bin/true"},
@@ -67,7 +67,7 @@ var lines = map[string][]string{
 	},
 	"assisted-service-db.service":        {"BindsTo=assisted-service-pod.service"},
 	"load-config-iso@.service":           {"Restart=on-failure", "RestartSec=10"},
-	"agent-interactive-console.service":  {"StandardInput=tty"},
+	"agent-interactive-console.service":  {"StandardInput=tty", "EnvironmentFile=-/etc/ironflow/agent.env"}, // its proxies
 	"start-cluster-installation.service": {"Restart=on-failure", "ExecStartPre=/usr/bin/systemctl is-active --quiet apply-host-config.service"},
 	"agent-add-node.service":             {"Restart=on-failure", "ExecStartPre=/usr/bin/systemctl is-active --quiet apply-host-config.service"},
 }
@@ -112,6 +112,20 @@ func values(unit, key string) (all []string) {
 		}
 	}
 	return all
+}
+
+// node-zero starts multi-user.target a second time: what has done its work is not done again.
+// A person who has gone on without the registry would have to say so once more.
+func TestWhatIsDoneOnceIsNotDoneAgain(t *testing.T) {
+	for _, workflow := range units.Workflows() {
+		rendered, err := units.Render(units.Options{Workflow: workflow})
+		NewWithT(t).Expect(err).NotTo(HaveOccurred())
+		for _, r := range rendered {
+			if r.Enabled && strings.Contains(r.Content, "\nType=oneshot\n") {
+				NewWithT(t).Expect(r.Content).To(ContainSubstring("\nRemainAfterExit=yes\n"), "%s: %s", workflow, r.Name)
+			}
+		}
+	}
 }
 
 // A cycle in the order is broken by systemd at random: there is none.
