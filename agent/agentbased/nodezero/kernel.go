@@ -101,10 +101,31 @@ func (Kernel) Changes(ctx context.Context) (<-chan struct{}, error) {
 			if !open { // the kernel's buffer ran over, or the socket broke
 				return
 			}
-			select {
-			case changes <- struct{}{}:
-			default: // a change that nobody has looked at covers this one
-			}
+			tell(changes)
+		}
+	}()
+	return changes, nil
+}
+
+// tell has somebody look. A change that nobody has looked at covers the next one.
+func tell(changes chan<- struct{}) {
+	select {
+	case changes <- struct{}{}:
+	default:
+	}
+}
+
+// Routes implements [Network].
+func (Kernel) Routes(ctx context.Context) (<-chan struct{}, error) {
+	routes := make(chan netlink.RouteUpdate, 64)
+	if err := netlink.RouteSubscribe(routes, ctx.Done()); err != nil {
+		return nil, fmt.Errorf("routes: %w", err)
+	}
+	changes := make(chan struct{}, 1)
+	go func() {
+		defer close(changes)
+		for range routes { // until the context ends, or the subscription has
+			tell(changes)
 		}
 	}()
 	return changes, nil

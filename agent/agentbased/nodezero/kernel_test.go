@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"testing"
 	"time"
@@ -64,4 +65,31 @@ func TestAddressesOfARealKernel(t *testing.T) {
 				Should(Equal(map[string]string{"BOOTSTRAP_HOST_MAC": "52:54:00:00:00:0b"}))
 		})
 	}
+}
+
+// TestTheDefaultRouteOfARealKernel: a host that joins hears of the route, which comes after the
+// addresses, and is known by the interface of it.
+func TestTheDefaultRouteOfARealKernel(t *testing.T) {
+	g := NewWithT(t)
+	host := netns.Topology{Hosts: []netns.HostSpec{{Name: "a", Writes: true, NICs: []netns.NIC{
+		{Name: "eth0", Segment: "left", MAC: "52:54:00:00:00:0a", Addresses: []string{"192.0.2.10/24"}},
+		{Name: "eth1", Segment: "right", MAC: "52:54:00:00:00:0b", Addresses: []string{"198.51.100.7/24"}},
+	}}}}.Build(t).Host("a")
+	dir := hostfile.Dir{Root: host.Root}
+	g.Expect(places.Write(dir, places.AddNodes, nil, 0o644)).To(Succeed())
+	_, err := host.StartProgram(netns.Options{}, "node-zero", dir.Root)
+	g.Expect(err).NotTo(HaveOccurred())
+	says := func() string {
+		raw, _ := os.ReadFile(dir.Path("/etc/motd.d/60_rendezvous-host"))
+		return string(raw)
+	}
+	g.Eventually(says).WithTimeout(time.Minute).Should(ContainSubstring("this host has 192.0.2.10 on eth0, 198.51.100.7 on eth1, and waits for more"))
+	g.Expect(host.Do(func() error {
+		link, err := netlink.LinkByName("eth1")
+		if err != nil {
+			return err
+		}
+		return netlink.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Gw: net.IPv4(198, 51, 100, 1)})
+	})).To(Succeed())
+	g.Eventually(says).WithTimeout(time.Minute).Should(Equal("This host is the rendezvous host: it has 198.51.100.7 on eth1.\n"))
 }

@@ -21,9 +21,11 @@ import (
 type Network interface {
 	// Addresses lists them.
 	Addresses() ([]Address, error)
-	// Changes subscribes: the channel gets a value after addresses, links or routes have
-	// changed, and is closed when the subscription has ended before the context.
+	// Changes subscribes: the channel gets a value after addresses or links have changed, and
+	// is closed when the subscription has ended before the context.
 	Changes(ctx context.Context) (<-chan struct{}, error)
+	// Routes is the same for routes, which come after the addresses of their interface.
+	Routes(ctx context.Context) (<-chan struct{}, error)
 }
 
 const (
@@ -146,28 +148,46 @@ func (p Program) become(a Address) error {
 	return places.Write(p.Dir, places.NodeZero, []byte(text), 0o644)
 }
 
-// joins makes a host that joins a running cluster its own rendezvous host.
+// joins makes a host that joins a running cluster its own rendezvous host. The interface of
+// the default route is waited for, as long as a host that has addresses waits for another one.
 func (p Program) joins(ctx context.Context, changes <-chan struct{}) error {
-	for {
+	routes, err := p.Network.Routes(ctx)
+	if err != nil {
+		return fmt.Errorf("hear of changes of routes: %w", err)
+	}
+	var settles <-chan time.Time // counts from the first address
+	for final := false; ; {
 		all, err := p.Network.Addresses()
 		if err != nil {
 			return fmt.Errorf("list addresses: %w", err)
 		}
-		if a := own(all); a != nil {
+		a := own(all)
+		switch {
+		case a != nil && (a.Default || final):
 			if err := p.name(*a); err != nil {
 				return err
 			}
 			p.Console.Show(ctx, messages.RendezvousIs, a.Addr.String(), a.Interface)
 			return p.become(*a)
+		case a != nil:
+			p.Console.Show(ctx, messages.RendezvousExpected, "an address of this host itself, on the interface of its default route", inWords(usable(all)))
+			if settles == nil {
+				settles = time.After(settled)
+			}
+		default:
+			p.Console.Show(ctx, messages.RendezvousNoAddress, "an address of this host itself, which joins a running cluster")
 		}
-		p.Console.Show(ctx, messages.RendezvousNoAddress, "an address of this host itself, which joins a running cluster")
+		open := true
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case _, open := <-changes:
-			if !open {
-				return errors.New("the kernel does not tell changes of addresses any more")
-			}
+		case _, open = <-changes:
+		case _, open = <-routes:
+		case <-settles:
+			final = true
+		}
+		if !open {
+			return errors.New("the kernel does not tell changes of addresses and routes any more")
 		}
 	}
 }

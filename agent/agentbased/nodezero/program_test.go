@@ -28,6 +28,7 @@ type network struct {
 	mu      sync.Mutex
 	have    []Address
 	changes chan struct{}
+	routes  chan struct{}
 }
 
 func (n *network) Addresses() ([]Address, error) {
@@ -38,11 +39,15 @@ func (n *network) Addresses() ([]Address, error) {
 
 func (n *network) Changes(context.Context) (<-chan struct{}, error) { return n.changes, nil }
 
-func (n *network) set(have ...Address) {
+func (n *network) Routes(context.Context) (<-chan struct{}, error) { return n.routes, nil }
+
+func (n *network) set(have ...Address) { n.become(n.changes, have) }
+
+func (n *network) become(changes chan<- struct{}, have []Address) {
 	n.mu.Lock()
 	n.have = have
 	n.mu.Unlock()
-	n.changes <- struct{}{}
+	changes <- struct{}{}
 }
 
 // scene is a host whose node-zero runs.
@@ -54,7 +59,7 @@ type scene struct {
 }
 
 func begin(t *testing.T, dir hostfile.Dir, have ...Address) *scene {
-	s := &scene{network: &network{have: have, changes: make(chan struct{}, 8)}, dir: dir, started: time.Now(), ended: make(chan error, 1)}
+	s := &scene{network: &network{have: have, changes: make(chan struct{}, 8), routes: make(chan struct{}, 8)}, dir: dir, started: time.Now(), ended: make(chan error, 1)}
 	log := slog.New(slog.DiscardHandler)
 	p := Program{Dir: dir, Network: s.network, Console: &messages.Console{Dir: dir, Commands: noTerminal{}, Log: log}, Log: log}
 	go func() { s.ended <- p.Run(t.Context()) }()
@@ -168,9 +173,15 @@ func TestAHostThatJoinsARunningCluster(t *testing.T) {
 		write(t, dir, places.RendezvousHost, "NODE_ZERO_IP=192.0.2.200\nAIUI_URL=http://ui\n")
 		s := begin(t, dir)
 		g.Expect(s.says(g)).To(ContainSubstring("has no address yet"))
-		s.set(at("2001:db8::9", "eth0"))
-		_, err := s.end()
+		leads := at("2001:db8::9", "eth1")
+		s.set(at("192.0.2.9", "eth0"), leads)
+		g.Expect(s.says(g)).To(ContainSubstring("on the interface of its default route; this host has 192.0.2.9 on eth0, 2001:db8::9 on eth1, and waits for more"))
+		g.Expect(places.Exists(dir, places.NodeZero)).To(BeFalse(), "routes come after addresses")
+		leads.Default = true
+		s.become(s.routes, []Address{at("192.0.2.9", "eth0"), leads})
+		after, err := s.end()
 		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(after).To(BeZero())
 		values, err := places.ReadEnv(dir, places.RendezvousHost)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(values).To(Equal(map[string]string{"NODE_ZERO_IP": "2001:db8::9", "SERVICE_BASE_URL": "http://[2001:db8::9]:8090/", "AIUI_URL": "http://ui"}))
@@ -178,5 +189,21 @@ func TestAHostThatJoinsARunningCluster(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o600)), "tokens are in it")
 		g.Expect(places.Exists(dir, places.NodeZero)).To(BeTrue())
+	})
+}
+
+// TestAHostWithoutADefaultRoute joins by the first of its addresses.
+func TestAHostWithoutADefaultRoute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		dir := hostfile.Dir{Root: t.TempDir()}
+		write(t, dir, places.AddNodes, "")
+		s := begin(t, dir, at("192.0.2.9", "eth0"), at("192.0.2.8", "eth1"))
+		after, err := s.end()
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(after).To(Equal(30 * time.Second))
+		values, err := places.ReadEnv(dir, places.RendezvousHost)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(values).To(HaveKeyWithValue("NODE_ZERO_IP", "192.0.2.8"))
 	})
 }
