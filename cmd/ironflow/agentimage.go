@@ -14,7 +14,7 @@ import (
 // newAgentImageCommand is what is done from outside for a cluster that installs itself.
 func newAgentImageCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "agent-image", Short: "Make and follow agent-based installations: all hosts of a cluster boot one image, which brings the hub with it"}
-	cmd.AddCommand(imagecommand.New(kubernetesAuthorities(), hubRules), command.New())
+	cmd.AddCommand(imagecommand.New(kubernetesAuthorities(), imagecommand.Hub{Rules: hubRules, Settings: hubSettings}), command.New())
 	return cmd
 }
 

@@ -50,7 +50,7 @@ var sharedWithHub = []string{
 	"hub-releases-file", "hub-release-lookup", "hub-release-mirrors", "hub-release-ca",
 	"hub-disabled-host-validations", "hub-disabled-cluster-validations", "hub-disabled-steps", "hub-host-requirements",
 	"hub-ignition-dir", "hub-ignition-source", "hub-openshift-install", "hub-kubernetes", "hub-cluster-image", "hub-installer-image", "hub-controller-image",
-	"hub-machine-config-image", "hub-must-gather-image", "hub-coreos-image", "hub-log-limit", "hub-keep-events",
+	"hub-machine-config-image", "hub-must-gather-image", "hub-coreos-image", "hub-operators-file", "hub-log-limit", "hub-keep-events",
 	"hub-silence", "hub-checks-timeout", "hub-disk-check-timeout", "hub-image-check-timeout", "hub-logs-timeout", "hub-stage-timeouts", "hub-soft-timeouts",
 	"hub-monitor-interval", "hub-lease-renewal", "hub-prepare-again",
 }

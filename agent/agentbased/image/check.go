@@ -144,6 +144,9 @@ func (r *reading) live(d *manifests.Draft) {
 			r.try(at, "spec.ignitionConfigOverride", ignition.HostConfig{Override: []byte(s.IgnitionConfigOverride)})
 		}
 		r.arch(at, "spec.cpuArchitecture", s.CPUArchitecture)
+		if s.OSImageVersion != "" {
+			at.Unused("spec.osImageVersion", "is not acted upon: the live system is that of --base-image, or of the appliance; take it away")
+		}
 		r.arguments(at, s.KernelArguments)
 	}
 }

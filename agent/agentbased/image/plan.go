@@ -61,8 +61,10 @@ type Options struct {
 	// empty architecture is any.
 	Arch string
 	Live network.Live
-	// Rules are what the hub refuses.
-	Rules Rules
+	// Rules are what the hub refuses, HubSettings tells what it would not take of its own
+	// settings.
+	Rules       Rules
+	HubSettings HubSettings
 	// Lenient makes warnings of fields that nothing would be done with.
 	Lenient bool
 	// Problems are what is wrong already; they are told with the rest.

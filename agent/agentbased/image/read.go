@@ -42,6 +42,8 @@ type reading struct {
 	o        Options
 	plan     *Plan
 	problems []manifests.Problem
+	// warnings are those of a lenient reader beside the manifests.
+	warnings []manifests.Problem
 	// hosts are those of the plan, with where they are described.
 	hosts []described
 }
@@ -55,11 +57,12 @@ func Read(o Options) (*Plan, []manifests.Problem, error) {
 	if o.Workflow == units.Appliance {
 		r.appliance()
 		if len(r.problems) > 0 {
-			return nil, nil, &manifests.Error{Problems: r.problems}
+			return nil, r.warnings, &manifests.Error{Problems: r.problems}
 		}
-		return r.plan, nil, nil
+		return r.plan, r.warnings, nil
 	}
 	warnings, err := r.described()
+	warnings = append(warnings, r.warnings...)
 	for i := range warnings {
 		warnings[i].File = strings.TrimPrefix(warnings[i].File, "/")
 	}
@@ -196,6 +199,7 @@ func (r *reading) beside() {
 	}
 	r.plan.hub = values
 	r.packed()
+	r.takes()
 }
 
 // text reads a file that need not be there.

@@ -24,6 +24,33 @@ type Refused struct {
 	Host int
 }
 
+// HubSettings tells which settings of hub.env the hub would not take. Like the rules they are
+// the hub's own; nil takes all.
+type HubSettings func(values map[string]string) []BadSetting
+
+// BadSetting is one that the hub would not take.
+type BadSetting struct {
+	// Text says what is wrong, and what to write instead.
+	Text string
+	// Unused tells that the hub would only not act upon it.
+	Unused bool
+}
+
+// takes tells what the hub would not take of its settings: it would not start on the rendezvous
+// host, where nobody can change them any more.
+func (r *reading) takes() {
+	if r.o.HubSettings == nil {
+		return
+	}
+	for _, x := range r.o.HubSettings(r.plan.hub) {
+		if x.Unused && r.o.Lenient {
+			r.warnings = append(r.warnings, manifests.Problem{File: hubEnvFile, Text: x.Text})
+			continue
+		}
+		r.add(hubEnvFile, "%s", x.Text)
+	}
+}
+
 // fencingFile has credentials of BMCs, by which hosts fence one another.
 const fencingFile = hostFolder + "/fencing-credentials.yaml"
 

@@ -46,6 +46,13 @@ func (d Document) Wrong(path, format string, args ...any) {
 	}
 }
 
+// Unused tells of a field of the document that nothing would be done with.
+func (d Document) Unused(path, format string, args ...any) {
+	if d.at != nil {
+		d.at.unused(path, format, args...)
+	}
+}
+
 // Told tells that something is wrong at a path of the document, or around it.
 func (d Document) Told(path string) bool {
 	return d.at != nil && slices.ContainsFunc(d.at.report.problems, func(p Problem) bool {

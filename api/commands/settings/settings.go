@@ -89,6 +89,8 @@ func Add(cmd *cobra.Command, schema Schema, groups []Group) {
 type Bound struct {
 	flags *pflag.FlagSet
 	rows  []Row
+	// lookup is the environment.
+	lookup func(string) (string, bool)
 	// set are the flags whose value the environment has given, bad those for which it has none that can be read.
 	set map[string]bool
 	bad map[string]error
@@ -98,8 +100,25 @@ type Bound struct {
 const topic = "ironflow-topic"
 
 // Bind adds a flag per row, with the environment's value as the default.
-func Bind(flags *pflag.FlagSet, groups []Group) *Bound {
-	b := &Bound{flags: flags, rows: Rows(groups), set: map[string]bool{}, bad: map[string]error{}}
+func Bind(flags *pflag.FlagSet, groups []Group) *Bound { return bind(flags, groups, os.LookupEnv) }
+
+// Take gives the settings the values of an environment that is another process's, by their
+// variables: those that no setting has are unknown, and what cannot be read is an error.
+func Take(groups []Group, values map[string]string) (unknown []string, err error) {
+	b := bind(pflag.NewFlagSet("", pflag.ContinueOnError), groups, func(name string) (value string, is bool) {
+		value, is = values[name]
+		return value, is
+	})
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if !slices.ContainsFunc(b.rows, func(r Row) bool { return r.Env == name }) {
+			unknown = append(unknown, name)
+		}
+	}
+	return unknown, b.Environment()
+}
+
+func bind(flags *pflag.FlagSet, groups []Group, lookup func(string) (string, bool)) *Bound {
+	b := &Bound{flags: flags, rows: Rows(groups), lookup: lookup, set: map[string]bool{}, bad: map[string]error{}}
 	for _, g := range groups {
 		for _, row := range g.Rows {
 			row.bind(flags, row)
@@ -114,7 +133,7 @@ func Bind(flags *pflag.FlagSet, groups []Group) *Bound {
 
 // environment takes over what the environment says of a row.
 func (b *Bound) environment(row Row, f *pflag.Flag) {
-	v, ok := os.LookupEnv(row.Env)
+	v, ok := b.lookup(row.Env)
 	if !ok || v == "" && f.Value.Type() != "string" {
 		return
 	}

@@ -33,13 +33,20 @@ type settings struct {
 	lenient, dryRun, json          bool
 
 	kubernetes image.Authorities
-	rules      image.Rules
+	hub        Hub
 }
 
-// New makes the command. Certificates of a plain Kubernetes are made by kubernetes; what the hub
-// refuses say its rules.
-func New(kubernetes image.Authorities, rules image.Rules) *cobra.Command {
-	s := settings{kubernetes: kubernetes, rules: rules}
+// Hub is what is known of the hub of an image by whoever wires the program.
+type Hub struct {
+	// Rules are what it refuses of its client, Settings what it does not take itself.
+	Rules    image.Rules
+	Settings image.HubSettings
+}
+
+// New makes the command. Certificates of a plain Kubernetes are made by kubernetes; hub says what
+// the image's hub would not take.
+func New(kubernetes image.Authorities, hub Hub) *cobra.Command {
+	s := settings{kubernetes: kubernetes, hub: hub}
 	cmd := &cobra.Command{
 		Use:   "create --dir DIR [flags]",
 		Short: "Make the image that all hosts of an agent-based installation boot, or the config image of an appliance",
@@ -86,7 +93,7 @@ func (s *settings) run(ctx context.Context, stdout, stderr io.Writer) error {
 	o := image.Options{
 		Dir: dir, Workflow: units.Workflow(s.workflow), Format: image.Format(s.format),
 		ReleaseImage: s.release, RendezvousIP: s.rendezvous, BootArtifactsURL: s.artifacts, TokenLifetime: s.lifetime, Lenient: s.lenient,
-		Live: network.Live{Nmstatectl: true}, Installer: s.installer != "", Rules: s.rules,
+		Live: network.Live{Nmstatectl: true}, Installer: s.installer != "", Rules: s.hub.Rules, HubSettings: s.hub.Settings,
 	}
 	s.checkInstaller(&o)
 	medium := s.medium(ctx, &o)

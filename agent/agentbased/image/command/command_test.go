@@ -23,7 +23,7 @@ import (
 func create(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, told bytes.Buffer
-	cmd := command.New(image.Authorities{}, nil)
+	cmd := command.New(image.Authorities{}, command.Hub{})
 	cmd.SilenceUsage, cmd.SilenceErrors = true, true
 	cmd.SetOut(&out)
 	cmd.SetErr(&told)
