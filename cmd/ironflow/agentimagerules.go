@@ -51,8 +51,8 @@ var ofProcesses = []string{
 // hubSettings are what a hub of an image would not take of its settings. Files that they name are
 // those of the hosts, which nobody looks at here.
 func hubSettings(values map[string]string) (bad []image.BadSetting) {
-	var s configuration
-	table := s.nodeZeroTable()
+	var n nodeZero
+	table := n.table()
 	unknown, err := settings.Take(table, values)
 	var names []string
 	for _, row := range settings.Rows(table) {
@@ -69,9 +69,9 @@ func hubSettings(values map[string]string) (bad []image.BadSetting) {
 		bad = append(bad, image.BadSetting{Text: text, Unused: true})
 	}
 	if err == nil {
-		work := s.work()
+		work := n.hub.Work(&n.IronflowConfiguration)
 		work.OperatorsFile, work.ClusterImage = "", "" // of the hosts; told with the source
-		err = errors.Join(configured.Validations(s.HubValidations).Apply(&service.Options{}), work.Check())
+		err = errors.Join(configured.Validations(n.HubValidations).Apply(&service.Options{}), work.Check())
 	}
 	for line := range strings.Lines(errorText(err)) {
 		bad = append(bad, image.BadSetting{Text: "cannot be used: " + strings.TrimSpace(line)})
