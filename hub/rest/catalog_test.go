@@ -56,14 +56,14 @@ func TestWhatTheHubOffers(t *testing.T) {
 			"/support-levels/features?openshift_version=4.20&platform_type=vsphere", 200,
 			HaveKeyWithValue("features", And(HaveKeyWithValue("SNO", "unavailable"), Not(HaveKey("BAREMETAL_PLATFORM")))),
 		},
-		"features of no platform": {"/support-levels/features?openshift_version=4.20&platform_type=moon", 400, HaveKeyWithValue("reason", ContainSubstring("platform_type"))},
+		"features of no platform": {"/support-levels/features?openshift_version=4.20&platform_type=moon", 400, HaveKeyWithValue("message", ContainSubstring("platform_type"))},
 		"features in detail": {"/support-levels/features/detailed?openshift_version=4.14", 200, And(
 			HaveKeyWithValue("features", ContainElement(And(HaveKeyWithValue("feature-support-level-id", "TNA"), HaveKeyWithValue("reason", "openshiftVersion")))),
 			HaveKeyWithValue("operators", ContainElement(And(HaveKeyWithValue("name", "lvm"), HaveKeyWithValue("support_level", "unavailable")))))},
 		"operators":             {"/supported-operators", 200, BeEmpty()},
 		"an operator":           {"/supported-operators/odf", 404, HaveKeyWithValue("reason", ContainSubstring("not installed by this hub"))},
 		"bundles":               {"/operators/bundles?openshift_version=4.20&feature_ids=SNO", 200, BeEmpty()},
-		"bundles of no machine": {"/operators/bundles?cpu_architecture=vax", 400, HaveKeyWithValue("reason", ContainSubstring("cpu_architecture"))},
+		"bundles of no machine": {"/operators/bundles?cpu_architecture=vax", 400, HaveKeyWithValue("message", ContainSubstring("cpu_architecture"))},
 		"a bundle":              {"/operators/bundles/virtualization", 404, HaveKeyWithValue("reason", ContainSubstring("virtualization"))},
 	} {
 		t.Run(name, func(t *testing.T) {
