@@ -27,35 +27,44 @@ func letsGo(r *http.Request) bool {
 // TestAHostThatIsMadeAnewWithAnotherAddressIsNoNewOne: its status is lost, and its BMC is named otherwise than when something was
 // installed, as by a name in the place of an IP address. The node of before is the last that tells of it.
 func TestAHostThatIsMadeAnewWithAnotherAddressIsNoNewOne(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, assisted(nil), policy.Settings{}, askFor("http://images.test/first.img"))
-		defer func() { w.stop() }()
-		w.untilState(metal3.StateProvisioned, 10*time.Minute)
-		let(time.Minute)
-		first := w.host().Status.Provisioning.ID
-		w.madeAnew(nil)
-		w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = elsewhere })
-		w.sim.ResetCounts()
-		stored := ""
-		w.sim.Intercept(func(r *http.Request) *simulator.Fault {
-			if letsGo(r) {
-				stored = w.host().Status.Provisioning.ID
-			}
-			return nil
+	for name, state := range map[string]policy.State{"without a status": policy.StateNone, "registering": metal3.StateRegistering} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{}, askFor("http://images.test/first.img"))
+				defer func() { w.stop() }()
+				w.untilState(metal3.StateProvisioned, 10*time.Minute)
+				let(time.Minute)
+				first := w.host().Status.Provisioning.ID
+				w.madeAnew(nil)
+				w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = elsewhere })
+				if state != policy.StateNone { // the program had begun, and knew of no node yet
+					h := w.host()
+					h.Status.Provisioning.State, h.Status.OperationalStatus = state, metal3.OperationalStatusOK
+					w.g.Expect(w.kube.Status().Update(t.Context(), h)).To(Succeed())
+				}
+				w.sim.ResetCounts()
+				stored := ""
+				w.sim.Intercept(func(r *http.Request) *simulator.Fault {
+					if letsGo(r) {
+						stored = w.host().Status.Provisioning.ID
+					}
+					return nil
+				})
+				w.start(policy.Settings{})
+				w.until("of another node", 10*time.Minute, func(*metal3.BareMetalHost) bool {
+					n, there := w.sim.Node("lab~host-1")
+					return there && n.UUID != first
+				})
+				w.g.Expect(stored).To(Equal(first), "a program that ends now would take the host for a new one")
+				w.enrolledAgain("power on")
+				let(time.Hour)
+				w.leftAlone("power on")
+				w.g.Expect(w.events.said()).To(ContainSubstring("NodeReplaced: spec.bmc.address names another machine"))
+				w.annotate(names.Inspect, "") // nothing is needed of it
+				w.untilState(metal3.StateProvisioned, time.Hour)
+			})
 		})
-		w.start(policy.Settings{})
-		w.until("of another node", 10*time.Minute, func(*metal3.BareMetalHost) bool {
-			n, there := w.sim.Node("lab~host-1")
-			return there && n.UUID != first
-		})
-		w.g.Expect(stored).To(Equal(first), "a program that ends now would take the host for a new one")
-		w.enrolledAgain("power on")
-		let(time.Hour)
-		w.leftAlone("power on")
-		w.g.Expect(w.events.said()).To(ContainSubstring("NodeReplaced: spec.bmc.address names another machine"))
-		w.annotate(names.Inspect, "") // nothing is needed of it
-		w.untilState(metal3.StateProvisioned, time.Hour)
-	})
+	}
 }
 
 // TestANodeWithAnotherBMCIsNotAHostsByItsMACAddress: it is somebody else's, or the address is wrong. It is not removed.
@@ -158,12 +167,23 @@ func TestTwoHostsWhoseAddressesWereSwapped(t *testing.T) {
 		w.key = a
 		w.annotate(names.Detached, "")
 		w.until("detached", time.Hour, detached)
+		on := func(name, former string) { // its machine runs
+			n, is := w.sim.Node(name)
+			for begin := time.Now(); !is || n.UUID == former; n, is = w.sim.Node(name) {
+				w.g.Expect(time.Since(begin)).To(BeNumerically("<", 24*time.Hour))
+				let(time.Second / 10)
+			}
+			w.g.Expect(n.ProvisionState).To(BeElementOf("enroll", "verifying"), "what its power is, is not known yet")
+			w.g.Expect(w.sim.Edit(n.UUID, map[string]any{"power_state": "power on"})).To(BeTrue())
+		}
 		w.key = b
+		on("lab~host-2", second.Status.Provisioning.ID)
 		w.until("of the first machine", 24*time.Hour, func(h *metal3.BareMetalHost) bool {
 			return h.Status.Provisioning.ID != second.Status.Provisioning.ID && h.Status.ErrorMessage == ""
 		})
 		w.key = a
 		w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Detached) })
+		on("lab~host-1", first.Status.Provisioning.ID)
 		w.until("attached", 24*time.Hour, func(h *metal3.BareMetalHost) bool { return !detached(h) && h.Status.ErrorMessage == "" })
 		let(time.Hour)
 		for w.key = range swap {
