@@ -129,7 +129,7 @@ func TestAnAgentBasedHubServes(t *testing.T) {
 			g.Expect(tokens).To(Equal(before), "hosts have them already")
 		}
 		before = tokens
-		for header, code := range map[string]int{tokens[places.UserToken]: http.StatusOK, "": http.StatusUnauthorized, tokens[places.AgentToken]: http.StatusUnauthorized} {
+		for header, code := range map[string]int{tokens[places.UserToken]: http.StatusOK, "": http.StatusUnauthorized, tokens[places.AgentToken]: http.StatusForbidden} {
 			r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/api/assisted-install/v2/clusters", http.NoBody)
 			g.Expect(err).NotTo(HaveOccurred())
 			r.Header.Set("Authorization", header)
