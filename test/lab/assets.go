@@ -67,10 +67,18 @@ var (
 // Assets returns a folder with etcd, kube-apiserver and kubectl, suitable for
 // envtest's BinaryAssetsDirectory: $KUBEBUILDER_ASSETS if it is set and
 // complete, else the programs of test/controlplane, built at the first call and
-// kept in the cache. An empty cacheDir is the default one.
+// kept in the cache, with the kube-apiserver that $IRONFLOW_LAB_KUBERNETES chooses.
+// An empty cacheDir is the default one.
 func Assets(ctx context.Context, cacheDir string, report progress.Func) (string, error) {
 	if dir, err := givenAssets(); dir != "" || err != nil {
 		return dir, err
+	}
+	other, err := otherAPIServer()
+	if err != nil {
+		return "", err
+	}
+	if other != "" {
+		return other.get(ctx, cacheDir, report)
 	}
 	return wholeControlPlane.get(ctx, cacheDir, report)
 }
@@ -99,6 +107,9 @@ func givenAssets() (string, error) {
 	dir := os.Getenv(envAssets)
 	if dir == "" {
 		return "", nil
+	}
+	if os.Getenv(EnvKubernetes) != "" {
+		return "", fmt.Errorf("%s and %s are both set, and each chooses the kube-apiserver: unset one of them", envAssets, EnvKubernetes)
 	}
 	for _, name := range []string{"etcd", "kube-apiserver"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil { //nolint:gosec // the user names the folder

@@ -58,7 +58,7 @@ func (l *Lab) StartEmulator(ctx context.Context, options EmulatorOptions) (*Emul
 	if err := l.check(ctx, Options{Emulator: &options}); err != nil {
 		return nil, err
 	}
-	python, err := IronicEnvironment(ctx, l.cacheDir, l.progress)
+	python, err := ownEnvironment(ctx, l.cacheDir, l.progress)
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,11 @@ func coldControlPlane(cacheDir string, controllers bool) (bool, error) {
 		return false, err
 	}
 	entry, _, err := product.entry(cacheDir)
-	return err == nil && !entry.Ready(), err
+	if err != nil || !entry.Ready() {
+		return err == nil, err
+	}
+	other, err := otherAPIServer()
+	return err == nil && other != "" && !other.entry(entry.Path()).Ready(), err
 }
 
 // Prepare checks the prerequisites and builds and installs what the chosen
@@ -85,21 +89,27 @@ func Prepare(ctx context.Context, options Options, report progress.Func) error {
 func prepare(ctx context.Context, options Options, report progress.Func) error {
 	var jobs []func(context.Context) error
 	if o := options.ControlPlane; o != nil {
-		get := Assets
-		if o.Controllers {
-			get = controllers
+		jobs = append(jobs, func(ctx context.Context) error {
+			if _, err := Assets(ctx, options.CacheDir, report); err != nil || !o.Controllers {
+				return err
+			}
+			_, err := controllers(ctx, options.CacheDir, report)
+			return err
+		})
+	}
+	// One after the other: usually both are of the same environment.
+	jobs = append(jobs, func(ctx context.Context) error {
+		if options.Ironic != nil {
+			if _, err := IronicEnvironment(ctx, options.CacheDir, report); err != nil {
+				return err
+			}
 		}
-		jobs = append(jobs, func(ctx context.Context) error {
-			_, err := get(ctx, options.CacheDir, report)
+		if options.Emulator != nil {
+			_, err := ownEnvironment(ctx, options.CacheDir, report)
 			return err
-		})
-	}
-	if options.Ironic != nil || options.Emulator != nil {
-		jobs = append(jobs, func(ctx context.Context) error {
-			_, err := IronicEnvironment(ctx, options.CacheDir, report)
-			return err
-		})
-	}
+		}
+		return nil
+	})
 	return together(ctx, jobs...)
 }
 

@@ -1,6 +1,7 @@
 package lab_test
 
 import (
+	"cmp"
 	"os"
 	"strings"
 	"testing"
@@ -58,7 +59,9 @@ func TestControlPlane(t *testing.T) {
 		g := NewWithT(t)
 		version, err := discovery.NewDiscoveryClientForConfigOrDie(cp.Config()).ServerVersion()
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(version.GitVersion).To(HavePrefix("v1.37"))
+		want := "v" + strings.TrimPrefix(cmp.Or(os.Getenv(lab.EnvKubernetes), lab.KubernetesVersion), "v")
+		g.Expect(version.GitVersion).To(Equal(want))
+		g.Expect("v" + version.Major + "." + version.Minor).To(Equal(want[:strings.LastIndex(want, ".")]))
 	})
 
 	t.Run("the kubeconfig gives access", func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/ironflow/ironflow/test/lab/progress"
 )
 
-// The pinned packages of the two Python environments. They exclude each other:
+// The pinned packages of the lab's own Python environments. They exclude each other:
 // Ironic and its agent want different versions of what they share.
 var (
 	//go:embed ironic/requirements.txt
@@ -33,12 +33,30 @@ const (
 	schemaFile = "empty.sqlite"
 )
 
-// IronicEnvironment returns the folder of the Python environment with Ironic
-// and sushy-tools, installed at the first call and kept in the cache. An empty
-// cacheDir is the default one.
+// IronicEnvironment returns the folder of the Python environment with Ironic, the
+// release that $IRONFLOW_LAB_IRONIC chooses or the lab's own, installed at the first
+// call and kept in the cache. An empty cacheDir is the default one.
 func IronicEnvironment(ctx context.Context, cacheDir string, report progress.Func) (string, error) {
-	return environment(ctx, "ironic", cacheDir, ironicRequirements, report, schemaBy("ironic-dbsync", "create_schema"))
+	release, packages, err := otherIronic()
+	if err != nil {
+		return "", err
+	}
+	if release == "" {
+		return ownEnvironment(ctx, cacheDir, report)
+	}
+	if err := runsOtherIronics(ctx, release); err != nil {
+		return "", err
+	}
+	return environment(ctx, "ironic-"+release, cacheDir, packages, report, ironicSchema)
 }
+
+// ownEnvironment has the lab's own Ironic, and sushy-tools for the BMCs in any case.
+func ownEnvironment(ctx context.Context, cacheDir string, report progress.Func) (string, error) {
+	return environment(ctx, "ironic", cacheDir, ironicRequirements, report, ironicSchema)
+}
+
+// ironicSchema keeps Ironic's empty database.
+var ironicSchema = schemaBy("ironic-dbsync", "create_schema")
 
 // AgentEnvironment returns the folder of the Python environment with the real
 // ironic-python-agent.

@@ -13,7 +13,10 @@ import sys
 
 hashlib.pbkdf2_hmac = functools.lru_cache(maxsize=4096)(hashlib.pbkdf2_hmac)
 
-from ironic.command.singleprocess import main  # noqa: E402
+try:
+    from ironic.command.singleprocess import main  # noqa: E402
+except ModuleNotFoundError:  # the name that it had in Ironic 24
+    from ironic.cmd.singleprocess import main  # noqa: E402
 
 if __name__ == '__main__':
     sys.exit(main())
