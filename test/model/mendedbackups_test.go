@@ -384,6 +384,37 @@ Ironic goes on with node-0
 restored from a backup of when it was being deployed: a
 moved to another cluster without its status: a
 Ironic goes on with node-0`,
+	"a machine that was adopted as somebody else's is not what a deployment of before has ended with": `
+scenario: cleaned before it is deployed
+no cleaning for a
+Ironic goes on with node-0
+no image for a; stale cache
+Ironic goes on with node-0
+externally provisioned a
+Ironic goes on with node-0
+Ironic goes on with node-0
+the watch falls behind
+restored from a backup of when it was being deployed: a`,
+	"a machine that was adopted as somebody else's is kept by who says so": `
+scenario: cleaned before it is deployed
+no cleaning for a
+Ironic goes on with node-0
+no image for a; stale cache
+Ironic goes on with node-0
+externally provisioned a
+Ironic goes on with node-0
+Ironic goes on with node-0
+restored from a backup of when it was being deployed: a
+externally provisioned a`,
+	"an image with a method is not the image alone that a backup says to be there": `
+scenario: left alone, and off
+restored from a backup of when it was being deployed: a
+another password in the Secret of a
+method M for a; write 4 is refused
+annotation inspect on a
+Ironic goes on with node-1
+Ironic goes on with node-1
+restored from a backup of when it was provisioned: a`,
 	"a machine that is kept off is told of how its BMC is reached": `
 scenario: provisioned by a method
 annotation hard forced reboot on a

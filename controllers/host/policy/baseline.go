@@ -74,6 +74,10 @@ func (o *Observed) Baseline() Baseline {
 		return BaselineOther
 	case nodespec.InUse(o.Host):
 		return o.baselineInUse()
+	case o.adoptedSince() && o.Host.Spec.ExternallyProvisioned: // somebody says so
+		return BaselineOfWish
+	case o.adoptedSince():
+		return BaselineUnknown
 	case o.mayBeInUse():
 		return BaselineUnproven
 	case !o.phase().free || !slices.Contains(inUse, o.Node.ProvisionState):
@@ -101,6 +105,19 @@ func (o *Observed) mayBeInUse() bool {
 		return nodespec.Unproven(n.Node())
 	}
 	return stalledBy(o, causeUnproven)
+}
+
+// adoptedSince reports a host that waits for the end of a deployment, and whose node holds what nobody has deployed: what
+// had been was given back, and the machine adopted as somebody else's, before the host's status was put back. Whoever
+// ends a deployment reads the node.
+func (o *Observed) adoptedSince() bool {
+	if o.State() != metal3.StateProvisioning || o.Deleting() || !slices.Contains(inUse, o.Node.ProvisionState) {
+		return false
+	}
+	if n, read := o.InFull(); read {
+		return nodespec.GivenBack(n.Node())
+	}
+	return stalledBy(o, causeBaseline)
 }
 
 // onAndToBeTouched reports a machine that is said to be free, is not known to be off, and is to be inspected,
@@ -169,7 +186,7 @@ func (o *Observed) holdsOther() bool {
 		return !inWork && o.Node.Wish != "" && o.Node.Wish != told.Digest() && (o.Node.Wish != o.Wish || told.Digest() != o.WishTold)
 	}
 	asked, known := nodespec.RecordedWish(n.Node())
-	return known && (nodespec.OfAnotherTime(o.Host, n.Node()) || !inWork && nodespec.Changed(asked, told))
+	return known && (nodespec.OfAnotherTime(o.Host, n.Node()) || !inWork && (nodespec.Changed(asked, told) || nodespec.Changed(told, asked)))
 }
 
 // holdsWish reports whether it is recorded on a node that it holds what the spec asks for.
@@ -224,7 +241,7 @@ func concernBaseline(o *Observed, d *Decision) {
 		undeployed(o, d)
 	case b == BaselineOther:
 		holdingOther(o, d)
-	case o.Host.Spec.ExternallyProvisioned && (o.State() == metal3.StateInspecting || o.State() == metal3.StatePreparing):
+	case o.Host.Spec.ExternallyProvisioned && (o.State() == metal3.StateInspecting || o.State() == metal3.StatePreparing || o.State() == metal3.StateProvisioning):
 		enter(o, d, metal3.StateExternallyProvisioned)
 	case o.available() && !o.Host.Spec.ExternallyProvisioned:
 		enter(o, d, metal3.StateProvisioning) // which ends at once, with what the node holds

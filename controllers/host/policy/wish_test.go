@@ -168,3 +168,26 @@ func TestWhatWasComparedIsOfOneStatus(t *testing.T) {
 	o.Host.Status.Provisioning.Image = metal3.Image{URL: "b"}
 	g.Expect(o.holdsOther()).To(BeTrue())
 }
+
+// TestWhatWasAdoptedSinceWasNotDeployed: the status, of a backup, waits for the end of a deployment. That one was given
+// back since, and the machine adopted with what somebody else has installed.
+func TestWhatWasAdoptedSinceWasNotDeployed(t *testing.T) {
+	for name, c := range map[string]struct {
+		external bool
+		want     State
+		cause    string
+	}{
+		"nobody says whose it is": {want: metal3.StateProvisioning, cause: "UnknownInstance"},
+		"it is said to be kept":   {external: true, want: metal3.StateExternallyProvisioned},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := observed(metal3.StateProvisioning, ironic.StateActive)
+			o.Host.Spec.Image, o.Host.Spec.ExternallyProvisioned = &metal3.Image{URL: "a", Checksum: "c"}, c.external
+			full(o).Extra = map[string]any{"ironflow_begun": "2026-01-02T11:00:00Z"}
+			d := Decide(o)
+			g.Expect(d.Status.Provisioning.State).To(Equal(c.want))
+			g.Expect(d.Cause).To(Equal(c.cause))
+		})
+	}
+}
