@@ -21,3 +21,5 @@ ln -s ../bin/ironflow-step /usr/local/sbin/poweroff
 ln -s ../bin/ironflow-step /usr/local/sbin/reboot
 # The hardware database of udev is asked by the host alone.
 rm -rf /usr/lib/udev/hwdb* /var/cache/debconf /var/log/*
+# Made by chance when nvme-cli is installed: no two machines may have the same.
+rm -f /etc/nvme/hostid /etc/nvme/hostnqn
