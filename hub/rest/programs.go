@@ -33,7 +33,7 @@ var ofPrograms = map[string]bool{
 func (a Auth) checkProgram(r *http.Request, op protocol.Operation, tokens checker) (caller, *wire.InfraError, error) {
 	claims, err := a.Key.CheckCluster(r.Header.Get(wire.HeaderAgentToken))
 	if err != nil {
-		return caller{}, unauthorized("the cluster's token is not valid for this hub; its key has been changed: give ironflow-cluster a token of the present one"), nil
+		return caller{}, unauthorized("the cluster's token is not valid for this hub; its key has been changed: give ironflow-cluster a token of the present one"), nil //nolint:nilerr // the answer says it
 	}
 	current, err := isCurrent(r.Context(), tokens, claims)
 	switch {

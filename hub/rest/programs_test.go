@@ -102,7 +102,7 @@ func TestTheProgramInsideIsPutThereByTheHub(t *testing.T) {
 func signed(p *played, request string, at time.Time) wire.Event {
 	props, err := json.Marshal(wire.SigningProps{Request: request, Type: wire.SigningTypeServing, At: wire.At(at)})
 	if err != nil {
-		panic(err) //nolint:forbidigo // plain values
+		panic(err)
 	}
 	return wire.Event{
 		Name: wire.EventSigningApproved, Message: "x", Severity: wire.EventSeverityInfo, EventTime: wire.At(at), Props: string(props),

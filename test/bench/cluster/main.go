@@ -239,8 +239,11 @@ func (p *process) requests(ctx context.Context) (sum float64, err error) {
 
 func (p *process) end() error {
 	_ = p.command.Process.Kill() // it may have ended
-	<-p.ended
-	return p.log.Close()
+	err := <-p.ended
+	if _, killed := errors.AsType[*exec.ExitError](err); killed {
+		err = nil
+	}
+	return errors.Join(err, p.log.Close())
 }
 
 // wait waits; false means that it is over.

@@ -135,7 +135,8 @@ func findsThePlugin(t *testing.T, i *image) {
 		Collectors string
 		LLDP       bool
 		URL        string
-	}) {
+	},
+	) {
 		out, err := i.run(nil, t.TempDir(), probe, append([]string{"python3", "-"}, i.config.Cmd[1:]...)...)
 		i.Expect(err).NotTo(HaveOccurred(), out)
 		// Warnings of IPA are above it.
