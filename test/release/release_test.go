@@ -16,7 +16,7 @@ import (
 	"github.com/ironflow/ironflow/test/needs"
 )
 
-const version = "v0.0.9-rc.1"
+const version = "v0.1.9-rc.1"
 
 // call is a program that a test runs: with what environment, and in which folder.
 type call struct {
