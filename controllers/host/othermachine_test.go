@@ -212,3 +212,52 @@ func TestAHostThatIsRegisteringAndGetsAnotherMachine(t *testing.T) {
 		w.saysLeftAlone()
 	})
 }
+
+// TestAFreeHostThatGetsAnotherMachineWhileItIsDetached: that it was on, and free, is of the former machine. What runs on the other
+// one is not replaced by what is asked for later, also if the program ended before it had told that the host is detached.
+func TestAFreeHostThatGetsAnotherMachineWhileItIsDetached(t *testing.T) {
+	for name, c := range map[string]struct {
+		address string
+		ends    bool
+	}{
+		"another one": {address: elsewhere},
+		"another one, and the program ends as the node goes": {address: elsewhere, ends: true},
+		"the same one": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{}, nil)
+				defer func() { w.stop() }()
+				w.untilAtRest()
+				w.g.Expect(w.host().Status.PoweredOn).To(BeTrue())
+				if c.ends {
+					w.sim.Intercept(func(r *http.Request) *simulator.Fault {
+						if letsGo(r) {
+							w.g.Expect(policy.DetachedFrom(&w.host().Status)).NotTo(BeEmpty(), "a program that ends now would not know it")
+						}
+						return nil
+					})
+				}
+				w.annotate(names.Detached, "")
+				w.until("detached", time.Minute, detached)
+				if c.address != "" {
+					w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = c.address })
+				}
+				let(time.Minute)
+				w.sim.ResetCounts()
+				w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Detached) })
+				w.enrolledAgain("power on")
+				let(time.Minute)
+				w.edit(wantInstall)
+				let(time.Hour)
+				w.g.Expect(policy.DetachedFrom(&w.host().Status)).To(BeEmpty())
+				if c.address == "" {
+					w.g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateProvisioned))
+					return
+				}
+				w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("MachineMayBeInUse"))
+				w.leftAlone("power on")
+			})
+		})
+	}
+}

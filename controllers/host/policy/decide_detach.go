@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,8 +12,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/ironic"
 )
 
 // detachReason is what a node says while its host is being detached.
@@ -70,8 +73,42 @@ func attach(o *Observed, d *Decision) {
 	if o.Failing() {
 		d.Status.OperationalStatus = metal3.OperationalStatusError
 	}
+	if ofOtherMachine(o) {
+		d.Status.PoweredOn = false // that of the other machine: that this one is on does not say that nobody uses it
+	}
+	meta.RemoveStatusCondition(&d.Status.Conditions, detachedFromCondition)
 	d.event("Attached", "the host is managed by Ironic again")
 	d.Again = true
+}
+
+// DetachedFrom is the machine that the host's node was of when the host was detached, as a node keeps it; empty where that
+// is not known.
+func DetachedFrom(s *metal3.BareMetalHostStatus) string {
+	if c := meta.FindStatusCondition(s.Conditions, detachedFromCondition); c != nil {
+		return c.Message
+	}
+	return ""
+}
+
+// ofOtherMachine reports a host that was given another machine while it was detached.
+func ofOtherMachine(o *Observed) bool {
+	row := ironic.Row{Machine: DetachedFrom(&o.Host.Status), ProvisionState: ironic.StateAvailable}
+	return nodespec.OfOtherMachine(o.Host, &row, nil)
+}
+
+// recordMachine has the status keep which machine the node is of that is about to go, and reports whether there was
+// something to record. It is stored before the node goes.
+func recordMachine(o *Observed, d *Decision) bool {
+	machine := cmp.Or(o.Node.Machine, nodespec.MachineText(o.Host))
+	if machine == "" || machine == DetachedFrom(&o.Host.Status) {
+		return false
+	}
+	meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
+		Type: detachedFromCondition, Status: metav1.ConditionTrue, Reason: reasonDetachedFrom, Message: machine,
+		ObservedGeneration: o.Host.Generation, LastTransitionTime: metav1.NewTime(o.Now).Rfc3339Copy(),
+	})
+	d.Again = true
+	return true
 }
 
 // detach takes the node out of Ironic.
@@ -88,7 +125,7 @@ func detach(o *Observed, d *Decision) {
 	case o.Node == nil:
 		d.do(LookUp{})
 	default:
-		if detachArguments(o.Host).Force && abandon(o, d) {
+		if detachArguments(o.Host).Force && abandon(o, d) || recordMachine(o, d) {
 			return
 		}
 		removeNode(o, d, detachReason)
@@ -120,6 +157,13 @@ func detachArguments(h *metal3.BareMetalHost) metal3.DetachedAnnotationArguments
 // has no error type for that, and nothing is wrong with the host itself. Its message
 // begins with how often it was tried; its transition time is when that was done last.
 const detachCondition = "DetachFailed"
+
+// detachedFromCondition is on hosts that are being detached, or are: its message is which machine that was, as a node keeps it. The
+// address of a detached host may be changed, and what its status says of the power is of the machine before that.
+const detachedFromCondition = "DetachedFrom"
+
+// reasonDetachedFrom is the condition's one reason.
+const reasonDetachedFrom = "Recorded"
 
 // reasonDetach is the condition's one reason, and the event's.
 const reasonDetach = "DetachError"
