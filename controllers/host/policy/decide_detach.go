@@ -13,6 +13,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/ironic"
@@ -96,8 +97,7 @@ func ofOtherMachine(o *Observed) bool {
 	return nodespec.OfOtherMachine(o.Host, &row, nil)
 }
 
-// recordMachine has the status keep which machine the node is of that is about to go, and reports whether there was
-// something to record. It is stored before the node goes.
+// recordMachine has the status keep which machine the node is of that is about to go, and reports whether it did not yet.
 func recordMachine(o *Observed, d *Decision) bool {
 	machine := cmp.Or(o.Node.Machine, nodespec.MachineText(o.Host))
 	if machine == "" || machine == DetachedFrom(&o.Host.Status) {
@@ -107,7 +107,6 @@ func recordMachine(o *Observed, d *Decision) bool {
 		Type: detachedFromCondition, Status: metav1.ConditionTrue, Reason: reasonDetachedFrom, Message: machine,
 		ObservedGeneration: o.Host.Generation, LastTransitionTime: metav1.NewTime(o.Now).Rfc3339Copy(),
 	})
-	d.Again = true
 	return true
 }
 
@@ -125,10 +124,13 @@ func detach(o *Observed, d *Decision) {
 	case o.Node == nil:
 		d.do(LookUp{})
 	default:
-		if detachArguments(o.Host).Force && abandon(o, d) || recordMachine(o, d) {
+		if detachArguments(o.Host).Force && abandon(o, d) {
 			return
 		}
 		removeNode(o, d, detachReason)
+		if _, removes := d.Do.(nodeaction.Remove); removes && o.available() && recordMachine(o, d) {
+			d.Do, d.Again = nil, true // it is stored before the node goes
+		}
 	}
 }
 
@@ -158,7 +160,7 @@ func detachArguments(h *metal3.BareMetalHost) metal3.DetachedAnnotationArguments
 // begins with how often it was tried; its transition time is when that was done last.
 const detachCondition = "DetachFailed"
 
-// detachedFromCondition is on hosts that are being detached, or are: its message is which machine that was, as a node keeps it. The
+// detachedFromCondition is on free hosts that are being detached, or are: its message is which machine that was, as a node keeps it. The
 // address of a detached host may be changed, and what its status says of the power is of the machine before that.
 const detachedFromCondition = "DetachedFrom"
 
