@@ -1,0 +1,9 @@
+package controllers_test
+
+import (
+	"testing"
+
+	"github.com/ironflow/ironflow/test/kubeapi"
+)
+
+func TestMain(m *testing.M) { kubeapi.Main(m) }
