@@ -6,7 +6,7 @@ const (
 	// newcomersBehind is how far the hub may be behind before new hosts are sent away: what waits is short, and each
 	// of them brings an inventory after its registration, and those that were sent away come as well: all of them must
 	// be answered before they give up, also if the hub gets slower meanwhile.
-	newcomersBehind = 3 * time.Second
+	newcomersBehind = maxBehind / 4
 	// unitsOfNewcomer is about how many units of work a host brings that registers: its registration, and an inventory
 	// that takes as long as two.
 	unitsOfNewcomer = 3
