@@ -204,9 +204,12 @@ func pod(s Settings, restart string) object {
 		terms = append(terms, object{"matchExpressions": []object{{"key": "node-role.kubernetes.io/" + role, "operator": "Exists"}}})
 	}
 	var tolerations []object
+	// A node that is short of something takes it all the same: there may be no other one until it has approved that one's
+	// signing request.
 	for _, key := range []string{
 		"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master", "node.kubernetes.io/not-ready",
 		"node.kubernetes.io/unreachable", "node.kubernetes.io/network-unavailable", "node.cloudprovider.kubernetes.io/uninitialized",
+		"node.kubernetes.io/disk-pressure", "node.kubernetes.io/memory-pressure", "node.kubernetes.io/pid-pressure",
 	} {
 		tolerations = append(tolerations, object{"key": key, "operator": "Exists"})
 	}
