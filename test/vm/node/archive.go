@@ -64,8 +64,10 @@ const containerdConfig = `version = 3
 // collection, and a key exchange that costs half as much.
 var frugal = []string{"GOGC=400", "GODEBUG=tlsmlkem=0"}
 
-// kubeletUnit adds to the unit of the kubelet, which is the source's.
-var kubeletUnit = "[Service]\nEnvironment=" + strings.Join(frugal, " ") + "\n"
+// kubeletUnit adds to the unit of the kubelet, which is the source's. Nodes in containers share the computer's disk: what
+// others keep there is no reason to take no pods.
+var kubeletUnit = "[Service]\nEnvironment=" + strings.Join(frugal, " ") + "\n" +
+	"Environment=\"KUBELET_EXTRA_ARGS=--eviction-hard=memory.available<100Mi,nodefs.available<1%%,imagefs.available<1%%\"\n"
 
 // Until the control plane is there, its pods come before the programs that look after them:
 // by default these get more than half of the processors, the kubelet of 1.37 tries again ten
