@@ -53,14 +53,20 @@ func OfOtherMachine(h *metal3.BareMetalHost, row *ironic.Row, n *ironic.Node) bo
 		return false
 	}
 	var keys []string
-	switch {
-	case row.Machine != "":
-		keys = strings.Split(row.Machine, "\n")
-	case n != nil:
-		keys = machineAt(address.OfDriverInfo(n.DriverInfo)).keys()
+	if text := MachineOf(row, n); text != "" {
+		keys = strings.Split(text, "\n")
 	}
 	same := SameBMCKeys(h)
 	return len(keys) > 0 && len(same) > 0 && !slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(same, key) })
+}
+
+// MachineOf is which machine a node is of, as [MachineText] has it: what is kept on it, or else what its driver_info
+// says, if it was read in full (n is not nil). It is empty where that is not known.
+func MachineOf(row *ironic.Row, n *ironic.Node) string {
+	if row.Machine != "" || n == nil {
+		return row.Machine
+	}
+	return strings.Join(machineAt(address.OfDriverInfo(n.DriverInfo)).keys(), "\n")
 }
 
 // DoubleKeys are the keys of all hosts that may be of a host's machine: [SameMachine] tells

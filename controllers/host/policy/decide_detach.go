@@ -98,8 +98,13 @@ func ofOtherMachine(o *Observed) bool {
 }
 
 // recordMachine has the status keep which machine the node is of that is about to go, and reports whether it did not yet.
+// That is the node's own word: the address may have been changed by the edit that asks for the detachment.
 func recordMachine(o *Observed, d *Decision) bool {
-	machine := cmp.Or(o.Node.Machine, nodespec.MachineText(o.Host))
+	var read *ironic.Node
+	if n, ok := o.InFull(); ok {
+		read = n.Node()
+	}
+	machine := cmp.Or(nodespec.MachineOf(o.Node, read), nodespec.MachineText(o.Host))
 	if machine == "" || machine == DetachedFrom(&o.Host.Status) {
 		return false
 	}

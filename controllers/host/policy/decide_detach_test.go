@@ -121,3 +121,21 @@ func TestAHostWithoutAStatusThatIsDetached(t *testing.T) {
 func knownDetached(o *Observed) { o.Host.Status.OperationalStatus = metal3.OperationalStatusDetached }
 
 func deletedNow(o *Observed) { now := metav1.NewTime(noon); o.Host.DeletionTimestamp = &now }
+
+// TestTheMachineOfADetachedHostIsItsNodes: the edit that asks for the detachment may have another address, and a node that
+// baremetal-operator has enrolled tells of its machine by driver_info alone.
+func TestTheMachineOfADetachedHostIsItsNodes(t *testing.T) {
+	for name, kept := range map[string]string{"by driver_info": "", "by what is kept on it": "bmc redfish first.test 443"} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := observed(metal3.StateAvailable, ironic.StateAvailable)
+			o.Host.Spec.BMC.Address = "redfish://second.test/redfish/v1/Systems/1"
+			full(o).Machine, full(o).DriverInfo = kept, map[string]any{"redfish_address": "https://first.test", "redfish_system_id": "/redfish/v1/Systems/1"}
+			d := &Decision{}
+			g.Expect(recordMachine(o, d)).To(BeTrue())
+			g.Expect(DetachedFrom(&d.Status)).To(HavePrefix("bmc redfish first.test 443"))
+			o.Host.Status.Conditions = d.Status.Conditions
+			g.Expect(ofOtherMachine(o)).To(BeTrue())
+		})
+	}
+}
