@@ -9,6 +9,7 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -260,4 +261,67 @@ func TestAFreeHostThatGetsAnotherMachineWhileItIsDetached(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAFreeHostThatGetsAnotherMachineOnceItIsAttached, and before it has a node again, as while its Secret is not there: the node of
+// before is gone, and the one to come is to know that the machine is another one. Whoever detached it without telling which machine
+// it had, as an earlier version does, has left that unknown.
+func TestAFreeHostThatGetsAnotherMachineOnceItIsAttached(t *testing.T) {
+	for name, c := range map[string]struct{ unknown, restarts bool }{
+		"before it has a node":                               {},
+		"before it has a node, and the program ends between": {restarts: true},
+		"as an earlier version has detached it":              {unknown: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{}, nil)
+				defer func() { w.stop() }()
+				w.untilAtRest()
+				w.annotate(names.Detached, "")
+				w.until("detached", time.Minute, detached)
+				let(time.Minute)
+				w.sim.ResetCounts()
+				if c.unknown {
+					h := w.host()
+					meta.RemoveStatusCondition(&h.Status.Conditions, "DetachedFrom")
+					w.g.Expect(w.kube.Status().Update(t.Context(), h)).To(Succeed())
+					w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = elsewhere; delete(h.Annotations, names.Detached) })
+				} else {
+					w.edit(func(h *metal3.BareMetalHost) {
+						h.Spec.BMC.CredentialsName = "none yet"
+						delete(h.Annotations, names.Detached)
+					})
+					w.until("attached", time.Minute, func(h *metal3.BareMetalHost) bool { return condition(h, "Stalled").Reason == "BMCCredentialError" })
+					if c.restarts {
+						w.halt()
+						w.start(policy.Settings{})
+					}
+					w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address, h.Spec.BMC.CredentialsName = elsewhere, "bmc" })
+				}
+				w.enrolledAgain("power on")
+				let(time.Minute)
+				w.edit(wantInstall)
+				let(time.Hour)
+				w.g.Expect(policy.DetachedFrom(&w.host().Status)).To(BeEmpty())
+				w.leftAlone("power on")
+			})
+		})
+	}
+}
+
+// TestADetachmentThatIsCalledOffLeavesNothing: a host that is not detached does not say which machine it was detached from.
+func TestADetachmentThatIsCalledOffLeavesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, nil)
+		defer func() { w.stop() }()
+		w.untilAtRest()
+		w.sim.Intercept(refuseToDelete)
+		w.annotate(names.Detached, "")
+		w.until("recorded", time.Minute, func(h *metal3.BareMetalHost) bool { return policy.DetachedFrom(&h.Status) != "" })
+		w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Detached) })
+		w.sim.Intercept(nil)
+		let(time.Hour)
+		w.g.Expect(policy.DetachedFrom(&w.host().Status)).To(BeEmpty())
+		w.g.Expect(w.host().Status.PoweredOn).To(BeTrue())
+	})
 }

@@ -28,6 +28,8 @@ func concernDetached(o *Observed, d *Decision) {
 	case FailedDetaches(o.Host) > 0 && !Detaching(o):
 		meta.RemoveStatusCondition(&d.Status.Conditions, detachCondition)
 		d.Again = true
+	case DetachedFrom(&o.Host.Status) != "" && !isDetached(o.Host) && !Detaching(o):
+		untilNode(o, d)
 	case o.Deleting() || !isDetached(o.Host):
 	case WantsDetach(o.Host):
 		d.wait(0, view.Note{Step: "detached", WaitingFor: "somebody to remove the annotation " + names.Detached})
@@ -74,12 +76,23 @@ func attach(o *Observed, d *Decision) {
 	if o.Failing() {
 		d.Status.OperationalStatus = metal3.OperationalStatusError
 	}
-	if ofOtherMachine(o) {
-		d.Status.PoweredOn = false // that of the other machine: that this one is on does not say that nobody uses it
+	if DetachedFrom(&o.Host.Status) == "" { // as by another controller, or an earlier version: it may have another machine now
+		unlearnPower(o, d)
 	}
-	meta.RemoveStatusCondition(&d.Status.Conditions, detachedFromCondition)
 	d.event("Attached", "the host is managed by Ironic again")
 	d.Again = true
+}
+
+// untilNode keeps which machine a host had that is attached again, or whose detachment was called off, until it has a node,
+// which tells it from then on: before that, the host may be given another one as while it was detached.
+func untilNode(o *Observed, d *Decision) {
+	switch {
+	case o.available() && o.Host.Status.PoweredOn && ofOtherMachine(o):
+		d.Status.PoweredOn, d.Again = false, true // that of the other machine: that this one is on does not say that nobody uses it
+	case o.Node != nil && o.Node.UUID == o.Host.Status.Provisioning.ID:
+		meta.RemoveStatusCondition(&d.Status.Conditions, detachedFromCondition)
+		d.Again = true
+	}
 }
 
 // DetachedFrom is the machine that the host's node was of when the host was detached, as a node keeps it; empty where that
@@ -91,7 +104,7 @@ func DetachedFrom(s *metal3.BareMetalHostStatus) string {
 	return ""
 }
 
-// ofOtherMachine reports a host that was given another machine while it was detached.
+// ofOtherMachine reports a host that was given another machine since it was detached.
 func ofOtherMachine(o *Observed) bool {
 	row := ironic.Row{Machine: DetachedFrom(&o.Host.Status), ProvisionState: ironic.StateAvailable}
 	return nodespec.OfOtherMachine(o.Host, &row, nil)
@@ -104,7 +117,10 @@ func recordMachine(o *Observed, d *Decision) bool {
 	if n, ok := o.InFull(); ok {
 		read = n.Node()
 	}
-	machine := cmp.Or(nodespec.MachineOf(o.Node, read), nodespec.MachineText(o.Host))
+	return keepMachine(o, d, cmp.Or(nodespec.MachineOf(o.Node, read), nodespec.MachineText(o.Host)))
+}
+
+func keepMachine(o *Observed, d *Decision, machine string) bool {
 	if machine == "" || machine == DetachedFrom(&o.Host.Status) {
 		return false
 	}
@@ -123,6 +139,9 @@ func detach(o *Observed, d *Decision) {
 	}
 	switch {
 	case o.Missing:
+		if o.available() && DetachedFrom(&o.Host.Status) == "" { // nobody tells but the host: somebody else has removed its node
+			keepMachine(o, d, nodespec.MachineText(o.Host))
+		}
 		d.Status.OperationalStatus = metal3.OperationalStatusDetached
 		d.event("Detached", "the host is no longer managed by Ironic; the machine was not touched")
 		d.Again = true
@@ -165,8 +184,8 @@ func detachArguments(h *metal3.BareMetalHost) metal3.DetachedAnnotationArguments
 // begins with how often it was tried; its transition time is when that was done last.
 const detachCondition = "DetachFailed"
 
-// detachedFromCondition is on free hosts that are being detached, or are: its message is which machine that was, as a node keeps it. The
-// address of a detached host may be changed, and what its status says of the power is of the machine before that.
+// detachedFromCondition is on free hosts that are being detached, or are, and until they have a node again: its message is which machine
+// that was, as a node keeps it. The address may be changed meanwhile, and what the status says of the power is of the machine before that.
 const detachedFromCondition = "DetachedFrom"
 
 // reasonDetachedFrom is the condition's one reason.
