@@ -115,7 +115,7 @@ func (o *Observed) adoptedSince() bool {
 		return false
 	}
 	if n, read := o.InFull(); read {
-		return nodespec.GivenBack(n.Node())
+		return nodespec.AdoptedSince(o.Host, n.Node())
 	}
 	return stalledBy(o, causeBaseline)
 }
