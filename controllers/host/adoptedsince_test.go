@@ -9,9 +9,133 @@ import (
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 )
+
+// adoptedSince is a world whose host was put back as a backup has it, which change edits: what was deployed then was given back since,
+// somebody else has installed the machine, and the host has adopted that.
+func adoptedSince(t *testing.T, state metal3.ProvisioningState, change func(*metal3.BareMetalHost)) *world {
+	t.Helper()
+	w := newWorld(t, assisted(nil), policy.Settings{}, askFor("http://images.test/first.img"))
+	backup := w.backup(state)
+	w.edit(func(h *metal3.BareMetalHost) { h.Spec.Image = nil })
+	w.untilState(metal3.StateAvailable, 10*time.Minute)
+	let(time.Minute)
+	keepWhatIsThere(w)
+	w.untilState(metal3.StateExternallyProvisioned, 10*time.Minute)
+	let(time.Minute)
+	w.halt()
+	change(backup)
+	w.putBack(backup)
+	w.sim.ResetCounts()
+	w.start(policy.Settings{})
+	return w
+}
+
+// TestWhatWasAdoptedSinceIsLeftAlone: what the backup says, and asks for, is of what was given back before somebody else has
+// installed the machine. It is kept, or the machine free, once somebody says so.
+func TestWhatWasAdoptedSinceIsLeftAlone(t *testing.T) {
+	nothing := func(h *metal3.BareMetalHost) { h.Spec.Image = nil }
+	second := askFor("http://images.test/second.img")
+	for name, c := range map[string]struct {
+		state  metal3.ProvisioningState
+		change func(*metal3.BareMetalHost)
+	}{
+		"being deployed":                       {metal3.StateProvisioning, func(*metal3.BareMetalHost) {}},
+		"being deployed, nothing":              {metal3.StateProvisioning, nothing},
+		"being given back":                     {metal3.StateDeprovisioning, nothing},
+		"being given back, another image":      {metal3.StateDeprovisioning, second},
+		"being given back before it was there": {metal3.StateDeprovisioning, func(h *metal3.BareMetalHost) { h.Status.Provisioning.Image = metal3.Image{} }},
+		"provisioned":                          {metal3.StateProvisioned, func(*metal3.BareMetalHost) {}},
+		"provisioned, nothing":                 {metal3.StateProvisioned, nothing},
+		"provisioned, another image":           {metal3.StateProvisioned, second},
+	} {
+		for end, ends := range map[string]func(w *world){
+			"kept": func(w *world) {
+				keepWhatIsThere(w)
+				w.until("kept", time.Minute, isExternal)
+				let(time.Hour)
+				w.runs()
+				w.g.Expect(w.host().Status.Provisioning.Image.URL).To(BeEmpty())
+				w.g.Expect(w.host().Status.ErrorType).To(BeEmpty())
+			},
+			"free": func(w *world) {
+				w.edit(nothing)
+				let(time.Hour)
+				w.runs()
+				w.g.Expect(w.sim.Edit("lab~host-1", map[string]any{"provision_state": "available", "instance_info": map[string]any{}})).To(BeTrue())
+				w.until("free", time.Hour, func(h *metal3.BareMetalHost) bool {
+					return h.Status.Provisioning.State == metal3.StateAvailable && h.Status.ErrorType == ""
+				})
+			},
+		} {
+			t.Run(name+"/"+end, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := adoptedSince(t, c.state, c.change)
+					defer func() { w.stop() }()
+					let(time.Hour)
+					w.runs()
+					h := w.host()
+					w.g.Expect(condition(h, "Stalled").Reason).To(Equal("UnknownInstance"), "%s %s", h.Status.Provisioning.State, h.Status.ErrorMessage)
+					w.g.Expect(h.Status.ErrorCount).To(Equal(1), "nothing is tried that could fail")
+					w.g.Expect(condition(h, metal3.ReadyCondition).Status).To(BeEquivalentTo("False"))
+					ends(w)
+				})
+			})
+		}
+	}
+}
+
+// TestWhatWasAdoptedIsGivenBackByItsHost: nothing tells it from what was adopted since but what the status knows of the time before.
+func TestWhatWasAdoptedIsGivenBackByItsHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, askFor("http://images.test/first.img"))
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateProvisioned, 10*time.Minute)
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.Image = nil })
+		w.untilState(metal3.StateAvailable, 10*time.Minute)
+		keepWhatIsThere(w)
+		w.untilState(metal3.StateExternallyProvisioned, 10*time.Minute)
+		let(time.Minute)
+		w.edit(func(h *metal3.BareMetalHost) {
+			h.Spec.ExternallyProvisioned = false
+			askFor("http://images.test/second.img")(h)
+		})
+		w.untilState(metal3.StateProvisioned, 10*time.Minute)
+		w.annotate(names.Retry, "somebody looks at it")
+		w.halt()
+		w.start(policy.Settings{})
+		let(time.Hour)
+		w.g.Expect(w.host().Status.ErrorType).To(BeEmpty())
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.Image = nil })
+		w.untilState(metal3.StateAvailable, 10*time.Minute)
+	})
+}
+
+// TestAnAdoptionThatIsCalledOffIsGivenBack: it was under way, and is none of after the host's status was written.
+func TestAnAdoptionThatIsCalledOffIsGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := assisted(nil)
+		o.Delays = delays
+		o.Delays.Work = 5 * time.Second
+		w := newWorld(t, o, policy.Settings{}, askFor("http://images.test/first.img"))
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateProvisioned, 10*time.Minute)
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.Image = nil })
+		w.untilState(metal3.StateAvailable, 10*time.Minute)
+		let(time.Minute)
+		keepWhatIsThere(w)
+		w.until("adopting", time.Minute, func(*metal3.BareMetalHost) bool {
+			n, _ := w.sim.Node("lab~host-1")
+			return n.ProvisionState == "adopting"
+		})
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = false })
+		w.untilState(metal3.StateAvailable, 10*time.Minute)
+		w.g.Expect(w.host().Status.ErrorType).To(BeEmpty())
+	})
+}
 
 // TestADeploymentThatAnotherControllerHasBegunIsTakenOver, also by a node that has had one of ours before, as in a fleet that was
 // given to baremetal-operator for a time: what it deploys is in no record.

@@ -13,6 +13,18 @@ import (
 // One that began after the last that the node has a record of is another controller's, which leaves none.
 func AdoptedSince(h *metal3.BareMetalHost, n *ironic.Node) bool {
 	last, err := time.Parse(time.RFC3339, text(n.Extra, KeyBegun))
-	deployed := h.Status.OperationHistory.Provision.Start
-	return h.Status.Provisioning.State == metal3.StateProvisioning && GivenBack(n) && (err != nil || !deployed.After(last))
+	deployed, back := h.Status.OperationHistory.Provision.Start, h.Status.OperationHistory.Deprovision.Start
+	if !GivenBack(n) || err == nil && deployed.After(last) {
+		return false
+	}
+	switch h.Status.Provisioning.State {
+	case metal3.StateProvisioning:
+		return true
+	case metal3.StateDeprovisioning: // what is to be given back was there when that began; the status has whole seconds
+		return n.ProvisionUpdatedAt.After(back.Add(time.Second))
+	case metal3.StateProvisioned: // the status of a host that was adopted, and is its user's since, knows of what was given back before
+		return n.InstanceUUID == "" && !deployed.IsZero() && back.Before(&deployed)
+	default:
+		return false
+	}
 }

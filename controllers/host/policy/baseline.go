@@ -72,12 +72,12 @@ func (o *Observed) Baseline() Baseline {
 		return BaselineKnown
 	case o.holdsOther():
 		return BaselineOther
-	case nodespec.InUse(o.Host):
-		return o.baselineInUse()
 	case o.adoptedSince() && o.Host.Spec.ExternallyProvisioned: // somebody says so
 		return BaselineOfWish
 	case o.adoptedSince():
 		return BaselineUnknown
+	case nodespec.InUse(o.Host):
+		return o.baselineInUse()
 	case o.mayBeInUse():
 		return BaselineUnproven
 	case !o.phase().free || !slices.Contains(inUse, o.Node.ProvisionState):
@@ -107,11 +107,11 @@ func (o *Observed) mayBeInUse() bool {
 	return stalledBy(o, causeUnproven)
 }
 
-// adoptedSince reports a host that waits for the end of a deployment, and whose node holds what nobody has deployed: what
+// adoptedSince reports a host whose status tells of a deployment, and whose node holds what nobody has deployed: what
 // had been was given back, and the machine adopted as somebody else's, before the host's status was put back. Whoever
-// ends a deployment reads the node.
+// ends a deployment, or gives one back, reads the node.
 func (o *Observed) adoptedSince() bool {
-	if o.State() != metal3.StateProvisioning || o.Deleting() || !slices.Contains(inUse, o.Node.ProvisionState) {
+	if !slices.Contains(installed, o.State()) || o.Deleting() || !slices.Contains(inUse, o.Node.ProvisionState) {
 		return false
 	}
 	if n, read := o.InFull(); read {
@@ -241,7 +241,10 @@ func concernBaseline(o *Observed, d *Decision) {
 		undeployed(o, d)
 	case b == BaselineOther:
 		holdingOther(o, d)
-	case o.Host.Spec.ExternallyProvisioned && (o.State() == metal3.StateInspecting || o.State() == metal3.StatePreparing || o.State() == metal3.StateProvisioning):
+	case o.Host.Spec.ExternallyProvisioned && !o.available():
+		if slices.Contains(installed, o.State()) {
+			forgetInstance(d) // it was given back
+		}
 		enter(o, d, metal3.StateExternallyProvisioned)
 	case o.available() && !o.Host.Spec.ExternallyProvisioned:
 		enter(o, d, metal3.StateProvisioning) // which ends at once, with what the node holds
@@ -251,7 +254,7 @@ func concernBaseline(o *Observed, d *Decision) {
 // leftRunning says why nothing is done to a machine.
 func leftRunning(o *Observed, d *Decision) {
 	if !stalledBy(o, causeBaseline) || o.Retry {
-		fail(o, d, metal3.RegistrationError, causeBaseline, fmt.Sprintf(
+		fail(o, d, o.registrationError(), causeBaseline, fmt.Sprintf(
 			"node %s in Ironic is %q: something was deployed on this machine (%s) of which the host's status knows nothing, as after a restore "+
 				"from an older backup, so the machine is left alone. To keep what runs, set spec.externallyProvisioned; to have the machine "+
 				"cleaned, undeploy the node in Ironic", DisplayName(o.Node), o.Node.ProvisionState, instanceText(o)))

@@ -28,6 +28,10 @@ func stepProvisioned(o *Observed, d *Decision) {
 // stepExternallyProvisioned keeps a host that somebody else installed.
 func stepExternallyProvisioned(o *Observed, d *Decision) {
 	if !o.Host.Spec.ExternallyProvisioned {
+		if o.Node.ProvisionState == ironic.StateAdopting { // else it would be in use since after it was to be given back
+			adopted(o, d)
+			return
+		}
 		nodespec.Wanted(o.Host).ToStatus(&d.Status.Provisioning)
 		enter(o, d, metal3.StateProvisioned)
 		return

@@ -107,7 +107,7 @@ func init() {
 		},
 		metal3.StateProvisioned: {
 			step: stepProvisioned, deleted: metal3.StateDeprovisioning, node: true, steady: true,
-			next:    []State{metal3.StateDeprovisioning},
+			next:    []State{metal3.StateDeprovisioning, metal3.StateExternallyProvisioned},
 			running: keeping, fails: metal3.ProvisionedRegistrationError,
 		},
 		metal3.StateExternallyProvisioned: {
