@@ -1,6 +1,8 @@
 package host
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
 
 // adoptedSince is a world whose host was put back as a backup has it, which change edits: what was deployed then was given back since,
@@ -88,6 +91,45 @@ func TestWhatWasAdoptedSinceIsLeftAlone(t *testing.T) {
 	}
 }
 
+// TestWhatWasAdoptedSinceOutlivesItsHost, be it deleted once it says why its machine is left alone, or before anybody has had a look
+// at that: it goes as the host would that has adopted the machine. Who has undeployed the node has it cleaned.
+func TestWhatWasAdoptedSinceOutlivesItsHost(t *testing.T) {
+	for _, state := range []metal3.ProvisioningState{metal3.StateProvisioning, metal3.StateProvisioned, metal3.StateDeprovisioning} {
+		for name, before := range map[string]func(w *world){
+			"once it says so": func(*world) { let(time.Hour) },
+			"at once":         func(w *world) { w.halt(); w.start(policy.Settings{}) },
+			"after a restart": func(w *world) { let(time.Hour); w.halt(); w.start(policy.Settings{}) },
+			"before Ironic's nodes are listed": func(w *world) {
+				w.halt()
+				begin := time.Now()
+				w.sim.Intercept(func(r *http.Request) *simulator.Fault {
+					if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/nodes") && time.Since(begin) < 10*time.Minute {
+						return &simulator.Fault{Status: http.StatusServiceUnavailable, Text: "not now"}
+					}
+					return nil
+				})
+				w.start(policy.Settings{})
+			},
+			"which is not off": func(w *world) { w.edit(func(h *metal3.BareMetalHost) { h.Spec.DisablePowerOff = true }) },
+		} {
+			t.Run(string(state)+"/"+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := adoptedSince(t, state, func(*metal3.BareMetalHost) {})
+					defer func() { w.stop() }()
+					before(w)
+					w.g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
+					let(time.Hour)
+					w.g.Expect(w.host()).To(BeNil())
+					w.g.Expect(w.sim.Nodes()).To(BeEmpty())
+					w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/provision"]).To(BeZero(), "the machine is undeployed, or cleaned")
+					w.g.Expect(w.events.said()).To(ContainSubstring("DeletedWithoutDeprovisioning: the host is deleted without cleaning its machine"))
+					w.g.Expect(count1(w.events.list(), "DeletedWithoutDeprovisioning")).To(Equal(1))
+				})
+			})
+		}
+	}
+}
+
 // TestWhatWasAdoptedIsGivenBackByItsHost: nothing tells it from what was adopted since but what the status knows of the time before.
 func TestWhatWasAdoptedIsGivenBackByItsHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -109,8 +151,12 @@ func TestWhatWasAdoptedIsGivenBackByItsHost(t *testing.T) {
 		w.start(policy.Settings{})
 		let(time.Hour)
 		w.g.Expect(w.host().Status.ErrorType).To(BeEmpty())
-		w.edit(func(h *metal3.BareMetalHost) { h.Spec.Image = nil })
-		w.untilState(metal3.StateAvailable, 10*time.Minute)
+		w.sim.ResetCounts()
+		w.g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
+		let(time.Hour)
+		w.g.Expect(w.host()).To(BeNil())
+		w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/provision"]).To(Equal(1), "it is not cleaned")
+		w.g.Expect(w.events.list()).NotTo(ContainElement("DeletedWithoutDeprovisioning"))
 	})
 }
 

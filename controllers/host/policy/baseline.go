@@ -111,7 +111,7 @@ func (o *Observed) mayBeInUse() bool {
 // had been was given back, and the machine adopted as somebody else's, before the host's status was put back. Whoever
 // ends a deployment, or gives one back, reads the node.
 func (o *Observed) adoptedSince() bool {
-	if !slices.Contains(installed, o.State()) || o.Deleting() || !slices.Contains(inUse, o.Node.ProvisionState) {
+	if o.Node == nil || !slices.Contains(installed, o.State()) || !slices.Contains(inUse, o.Node.ProvisionState) {
 		return false
 	}
 	if n, read := o.InFull(); read {

@@ -163,6 +163,11 @@ func concernDeletion(o *Observed, d *Decision) {
 	case isDetached(o.Host):
 		attach(o, d)
 		return
+	case target != metal3.StateDeprovisioning:
+	case seenFirst(o, d):
+		return
+	case o.adoptedSince():
+		target = deletedAsAdopted(o, d)
 	}
 	if target != o.State() {
 		d.Status.ErrorCount = 0 // what failed before is no failure of the deletion

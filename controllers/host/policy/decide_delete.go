@@ -1,7 +1,10 @@
 package policy
 
 import (
+	"fmt"
 	"strconv"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
@@ -9,6 +12,25 @@ import (
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/ironic"
 )
+
+// seenFirst looks for the node of a host that is about to be given back for its deletion, where nobody has seen it yet: by the
+// status alone it cannot be told whether what the machine runs is what the host had. A node that was seen is read anyway.
+func seenFirst(o *Observed, d *Decision) bool {
+	if o.Missing || o.Owner.Foreign != "" || o.Node != nil {
+		return false
+	}
+	d.do(LookUp{})
+	return true
+}
+
+// deletedAsAdopted is where the deletion of a host leads whose status is of before its machine was adopted: it goes as one
+// that says so. Nothing is cleaned that nobody has called the host's.
+func deletedAsAdopted(o *Observed, d *Decision) State {
+	d.warn("DeletedWithoutDeprovisioning", fmt.Sprintf("the host is deleted without cleaning its machine: what this host had on it was given back, as is "+
+		"recorded on node %s in Ironic, and what runs was adopted since. To have a machine cleaned, undeploy its node in Ironic before the host is deleted", DisplayName(o.Node)))
+	d.count(Count{Metric: MetricDeleteNoDeprov})
+	return phases[metal3.StateExternallyProvisioned].deleted
+}
 
 // stepPoweringOff switches the machine off before its host goes, so that nobody
 // finds it running without an owner.
