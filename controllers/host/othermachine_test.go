@@ -68,6 +68,28 @@ func TestAHostThatIsMadeAnewWithAnotherAddressIsNoNewOne(t *testing.T) {
 	}
 }
 
+// TestAMachineThatMayBeInUseIsSoOfAHostThatIsMadeAnew with another address of its BMC, and so without the node that tells of it.
+func TestAMachineThatMayBeInUseIsSoOfAHostThatIsMadeAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := restoredWithoutNode(t, func(*metal3.BareMetalHost) {})
+		defer func() { w.stop() }()
+		let(time.Hour)
+		w.foundOn()
+		first := w.host().Status.Provisioning.ID
+		w.madeAnew(nil)
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = elsewhere })
+		w.sim.ResetCounts()
+		w.start(policy.Settings{})
+		w.until("of another node", 10*time.Minute, func(*metal3.BareMetalHost) bool {
+			n, there := w.sim.Node("lab~host-1")
+			return there && n.UUID != first
+		})
+		w.enrolledAgain("power on")
+		let(time.Hour)
+		w.leftAlone("power on")
+	})
+}
+
 // TestANodeWithAnotherBMCIsNotAHostsByItsMACAddress: it is somebody else's, or the address is wrong. It is not removed.
 func TestANodeWithAnotherBMCIsNotAHostsByItsMACAddress(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -101,7 +101,7 @@ func concernOtherMachine(o *Observed, d *Decision) {
 		enter(o, d, StateDeleting)
 	case inMaintenance(o, d):
 	case otherNode(o, d): // before the first one goes
-	case o.Host.Status.Provisioning.ID == "" && slices.Contains(inUse, o.Node.ProvisionState):
+	case o.Host.Status.Provisioning.ID == "" && o.nodeTellsOfUse():
 		nameNode(o, d) // nobody else tells that the host is no new one: what its machine runs is left alone
 	case o.available() && o.Host.Status.PoweredOn:
 		d.Status.PoweredOn, d.Again = false, true // that of the other machine; it is stored before the node goes
@@ -111,6 +111,12 @@ func concernOtherMachine(o *Observed, d *Decision) {
 			d.event("NodeReplaced", "spec.bmc.address names another machine than that of the host's node in Ironic: the node was removed, and another one is enrolled; no machine is touched")
 		}
 	}
+}
+
+// nodeTellsOfUse reports a node by which its machine is in use, or may be. Whoever removes a node reads it first.
+func (o *Observed) nodeTellsOfUse() bool {
+	n, read := o.InFull()
+	return slices.Contains(inUse, o.Node.ProvisionState) || read && nodespec.Unproven(n.Node())
 }
 
 // ofOtherMachine reports whether the host's node is of another machine than the host says.
