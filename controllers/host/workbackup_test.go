@@ -131,6 +131,39 @@ func TestWhatIsSaidToBeKeptOutlivesItsHost(t *testing.T) {
 	}
 }
 
+// TestWhatMayBeInstalledIsNotCleanedWithItsHost: a host that is left alone is deleted, and nobody has called its machine free. Who does so
+// before has it cleaned.
+func TestWhatMayBeInstalledIsNotCleanedWithItsHost(t *testing.T) {
+	for _, state := range []metal3.ProvisioningState{metal3.StateInspecting, metal3.StateProvisioning, metal3.StateDeprovisioning} {
+		for name, free := range map[string]bool{"left alone": false, "called free": true} {
+			t.Run(string(state)+"/"+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := restoredToWork(t, state, state, nil)
+					defer func() { w.stop() }()
+					w.enrolledAgain("power on")
+					let(time.Hour)
+					w.leftAlone("power on")
+					cleaned := w.sim.Steps()["deploy.erase_devices_metadata"]
+					if free {
+						w.annotate(names.Inspect, "")
+						w.until("free", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == "" })
+					}
+					w.g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
+					let(time.Hour)
+					w.g.Expect(w.host()).To(BeNil())
+					w.g.Expect(w.sim.Nodes()).To(BeEmpty())
+					if free {
+						w.g.Expect(w.events.list()).NotTo(ContainElement("DeletedWithoutDeprovisioning"))
+						return
+					}
+					w.g.Expect(w.sim.Steps()["deploy.erase_devices_metadata"]).To(Equal(cleaned), "the machine is cleaned")
+					w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/power"]).To(Equal(1), "it is switched off")
+				})
+			})
+		}
+	}
+}
+
 func keepWhatIsThere(w *world) {
 	w.edit(func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = true })
 }

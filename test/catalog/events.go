@@ -46,7 +46,7 @@ var Events = []Event{
 	{host, "StatusMembersDropped", true, "The status annotation has members that neither this version nor the cluster's schema knows; the host goes on without them."},
 	{host, "IronicRestarted", true, "An operation that Ironic's restart cut off is started again."},
 	{host, "AgentLost", true, "The agent in the live image fell silent, the machine is restarted."},
-	{host, "DeletedWithoutDeprovisioning", true, "Deletion went on although deprovisioning failed four times, or without it, since the machine runs what was adopted after the host's status was written."},
+	{host, "DeletedWithoutDeprovisioning", true, "Deletion went on although deprovisioning failed four times, or without it, since the host's status does not tell what is on the machine: see UnknownInstance and MachineMayBeInUse."},
 	{host, "DeletedWithoutPoweringOff", true, "Deletion went on although powering off failed four times."},
 	{host, "ForceDeleted", true, "The host was released on request, without touching machine and node."},
 	{host, "NodeOfAnotherHost", true, "The host was deleted; the node that was found for it is, or may be, another host's and was left alone."},

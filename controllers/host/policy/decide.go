@@ -150,7 +150,7 @@ func concernDeletion(o *Observed, d *Decision) {
 	if o.State() == metal3.StateRegistering && o.Node != nil && slices.Contains(examining, o.Node.ProvisionState) {
 		target = phases[metal3.StateInspecting].deleted // it was asked for, and that is not stored
 	}
-	if o.Host.Spec.ExternallyProvisioned && (o.State() == metal3.StateProvisioned || stalledBy(o, causeUnproven)) {
+	if o.Host.Spec.ExternallyProvisioned && o.State() == metal3.StateProvisioned {
 		target = phases[metal3.StateExternallyProvisioned].deleted
 	}
 	switch {
@@ -164,10 +164,13 @@ func concernDeletion(o *Observed, d *Decision) {
 		attach(o, d)
 		return
 	case target != metal3.StateDeprovisioning:
+	case stalledBy(o, causeUnproven):
+		target = deletedUncleaned(d, "it was left alone, since something may be on it that nobody knows of. To have a machine cleaned, annotate the host with "+names.Inspect)
 	case seenFirst(o, d):
 		return
 	case o.adoptedSince():
-		target = deletedAsAdopted(o, d)
+		target = deletedUncleaned(d, "what this host had on it was given back, as is recorded on node "+DisplayName(o.Node)+
+			" in Ironic, and what runs was adopted since. To have a machine cleaned, undeploy its node in Ironic")
 	}
 	if target != o.State() {
 		d.Status.ErrorCount = 0 // what failed before is no failure of the deletion

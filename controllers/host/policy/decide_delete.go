@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"fmt"
 	"strconv"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -23,11 +22,10 @@ func seenFirst(o *Observed, d *Decision) bool {
 	return true
 }
 
-// deletedAsAdopted is where the deletion of a host leads whose status is of before its machine was adopted: it goes as one
-// that says so. Nothing is cleaned that nobody has called the host's.
-func deletedAsAdopted(o *Observed, d *Decision) State {
-	d.warn("DeletedWithoutDeprovisioning", fmt.Sprintf("the host is deleted without cleaning its machine: what this host had on it was given back, as is "+
-		"recorded on node %s in Ironic, and what runs was adopted since. To have a machine cleaned, undeploy its node in Ironic before the host is deleted", DisplayName(o.Node)))
+// deletedUncleaned is where the deletion of a host leads whose status does not tell what is on its machine: it goes as one that
+// says that somebody else has installed that. Nothing is cleaned that nobody has called the host's, or free.
+func deletedUncleaned(d *Decision, why string) State {
+	d.warn("DeletedWithoutDeprovisioning", "the host is deleted without cleaning its machine: "+why+" before the host is deleted")
 	d.count(Count{Metric: MetricDeleteNoDeprov})
 	return phases[metal3.StateExternallyProvisioned].deleted
 }
