@@ -74,6 +74,33 @@ func TestABackupOfBeforeAnotherDeploymentTouchesNothing(t *testing.T) {
 	}
 }
 
+// TestWhatWasDeployedSinceIsGivenBackWithItsHost: it was deployed for this host, whatever the status says of it, and whoever deletes
+// that asks for it to go.
+func TestWhatWasDeployedSinceIsGivenBackWithItsHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, askFor("http://images.test/first.img"))
+		defer func() { w.stop() }()
+		backup := w.backup(metal3.StateProvisioned)
+		w.edit(askFor("http://images.test/second.img"))
+		w.until("deployed", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
+			return h.Status.Provisioning.Image.URL == "http://images.test/second.img"
+		})
+		let(time.Minute)
+		w.halt()
+		w.putBack(backup)
+		w.sim.ResetCounts()
+		w.start(policy.Settings{})
+		let(time.Hour)
+		w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("OtherInstance"))
+		w.runs()
+		cleaned := w.sim.Steps()["deploy.erase_devices_metadata"]
+		w.g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
+		let(time.Hour)
+		w.g.Expect(w.host()).To(BeNil())
+		w.g.Expect(w.sim.Steps()["deploy.erase_devices_metadata"]).To(Equal(cleaned + 1))
+	})
+}
+
 // TestWhatWasKeptAsItIsCanBeGivenBack by the host that was told to keep it, whatever its node has recorded of it.
 func TestWhatWasKeptAsItIsCanBeGivenBack(t *testing.T) {
 	for name, change := range map[string]func(*metal3.BareMetalHost){
