@@ -10,10 +10,12 @@ import (
 	"github.com/go-logr/logr/funcr"
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 )
 
@@ -270,6 +272,38 @@ func TestOfTwoDetachedHostsNoneIsAttached(t *testing.T) {
 	g.Expect(policy.JudgeDouble(older, []*metal3.BareMetalHost{younger}, named("")).Why).NotTo(BeEmpty())
 	younger.Annotations = nil
 	g.Expect(policy.JudgeDouble(older, []*metal3.BareMetalHost{younger}, named("")).Why).To(BeEmpty(), "it is a new host, which has no say")
+}
+
+// TestADetachedHostHasNoClaimToAMachineThatItWasGivenSince: the other one may have lost all that told of its machine.
+func TestADetachedHostHasNoClaimToAMachineThatItWasGivenSince(t *testing.T) {
+	const here, elsewhere = "redfish://bmc.test/redfish/v1/Systems/1", "redfish://former.test/redfish/v1/Systems/1"
+	for name, c := range map[string]struct {
+		from                  string // the address that it had when it was detached
+		refusesIt, refusesNew bool
+	}{
+		"another machine": {elsewhere, true, false},
+		"the same one":    {here, false, true},
+		"not recorded":    {"", false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			host := func(name, address string) *metal3.BareMetalHost {
+				h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: name}}
+				h.Spec.BMC.Address = address
+				return h
+			}
+			detached, fresh := host("detached", here), host("fresh", here)
+			fresh.CreationTimestamp = metav1.NewTime(time.Unix(1e9, 0))
+			detached.Status.Provisioning.State, detached.Status.OperationalStatus = metal3.StateProvisioned, metal3.OperationalStatusDetached
+			if c.from != "" {
+				meta.SetStatusCondition(&detached.Status.Conditions, metav1.Condition{
+					Type: "DetachedFrom", Status: metav1.ConditionTrue, Reason: "Recorded", Message: nodespec.MachineText(host("detached", c.from)),
+				})
+			}
+			g.Expect(policy.JudgeDouble(detached, []*metal3.BareMetalHost{fresh}, named("")).Why != "").To(Equal(c.refusesIt))
+			g.Expect(policy.JudgeDouble(fresh, []*metal3.BareMetalHost{detached}, named("")).Why != "").To(Equal(c.refusesNew))
+		})
+	}
 }
 
 // TestADetachedHostHoldsUpNoneThatIsAttached: that its status tells of a node of before makes it no better known, and the

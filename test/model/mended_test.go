@@ -37,6 +37,14 @@ no image for a
 Ironic goes on with node-0
 Ironic goes on with node-0
 annotation detached off b`,
+	"a detached host has no claim to a machine that it was given since, also where its owner has lost all": `
+scenario: detached, with the BMC of another host
+annotation reboot by a client on a
+Ironic goes on with node-0
+moved to another cluster without its status: a
+Ironic's database is lost
+annotation detached off b
+time goes by`,
 	"a detached host is not attached at the BMC of another detached one that has lost its status": `
 scenario: detached, with the BMC of another host
 annotation detached by force on a

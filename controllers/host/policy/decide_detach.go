@@ -87,7 +87,7 @@ func attach(o *Observed, d *Decision) {
 // which tells it from then on: before that, the host may be given another one as while it was detached.
 func untilNode(o *Observed, d *Decision) {
 	switch {
-	case o.available() && o.Host.Status.PoweredOn && ofOtherMachine(o):
+	case o.available() && o.Host.Status.PoweredOn && isMoved(o.Host):
 		d.Status.PoweredOn, d.Again = false, true // that of the other machine: that this one is on does not say that nobody uses it
 	case o.Node != nil && o.Node.UUID == o.Host.Status.Provisioning.ID:
 		meta.RemoveStatusCondition(&d.Status.Conditions, detachedFromCondition)
@@ -104,10 +104,10 @@ func DetachedFrom(s *metal3.BareMetalHostStatus) string {
 	return ""
 }
 
-// ofOtherMachine reports a host that was given another machine since it was detached.
-func ofOtherMachine(o *Observed) bool {
-	row := ironic.Row{Machine: DetachedFrom(&o.Host.Status), ProvisionState: ironic.StateAvailable}
-	return nodespec.OfOtherMachine(o.Host, &row, nil)
+// isMoved reports a host that was given another machine since it was detached, and has had no node there yet.
+func isMoved(h *metal3.BareMetalHost) bool {
+	row := ironic.Row{Machine: DetachedFrom(&h.Status), ProvisionState: ironic.StateAvailable}
+	return nodespec.OfOtherMachine(h, &row, nil)
 }
 
 // recordMachine has the status keep which machine the node is of that is about to go, and reports whether it did not yet.
@@ -152,7 +152,7 @@ func detach(o *Observed, d *Decision) {
 			return
 		}
 		removeNode(o, d, detachReason)
-		if _, removes := d.Do.(nodeaction.Remove); removes && o.available() && recordMachine(o, d) {
+		if _, removes := d.Do.(nodeaction.Remove); removes && recordMachine(o, d) {
 			d.Do, d.Again = nil, true // it is stored before the node goes
 		}
 	}
@@ -184,8 +184,8 @@ func detachArguments(h *metal3.BareMetalHost) metal3.DetachedAnnotationArguments
 // begins with how often it was tried; its transition time is when that was done last.
 const detachCondition = "DetachFailed"
 
-// detachedFromCondition is on free hosts that are being detached, or are, and until they have a node again: its message is which machine
-// that was, as a node keeps it. The address may be changed meanwhile, and what the status says of the power is of the machine before that.
+// detachedFromCondition is on hosts that are being detached, or are, and until they have a node again: its message is which machine that
+// was, as a node keeps it. The address may be changed meanwhile, and what the status says is of the machine before that.
 const detachedFromCondition = "DetachedFrom"
 
 // reasonDetachedFrom is the condition's one reason.

@@ -219,6 +219,10 @@ func TestDecide(t *testing.T) {
 		"provisioned, detach, mark set": {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, func(o *Observed) {
 			o.Host.Annotations = map[string]string{names.Detached: ""}
 			o.Node.Maintenance = true
+		}}}, // which machine it has is stored first
+		"provisioned, detach, mark set, machine kept": {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, machineKept, func(o *Observed) {
+			o.Host.Annotations = map[string]string{names.Detached: ""}
+			o.Node.Maintenance = true
 		}}, do: "remove node"},
 		"provisioned, reboot soft":     {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, annotated(names.Reboot, ""), announced}, do: "ask for soft power off"},
 		"provisioned, reboot hard":     {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, annotated(names.Reboot, `{"mode":"hard"}`), announced}, do: "ask for power off"},
