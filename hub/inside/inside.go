@@ -71,8 +71,14 @@ func (p Program) Into(o *sources.Order, from sources.Name) ([]sources.Lack, erro
 		return nil, fmt.Errorf("the manifests of ironflow-cluster: %w", err)
 	}
 	o.Manifests = append(o.Manifests, sources.Manifest{Folder: folder, Name: Manifest, Content: raw})
+	o.Stays = p.stays(from)
 	return nil, nil
 }
+
+// stays tells whether the program goes on after the installation: nobody else approves what
+// hosts ask for that join later. In a cluster with a release whose hub has ended, no host
+// joins by the hub.
+func (p Program) stays(from sources.Name) bool { return from == sources.Kubernetes || !p.Leaves }
 
 // given is how programs inside clusters are told of which cluster they are: by the variable
 // that `ironflow-cluster manifests` writes, or on the command line.
@@ -94,13 +100,12 @@ func brought(o *sources.Order) bool {
 	return false
 }
 
-// render is the program for the cluster. In one without a release it stays, for hosts that
-// join later: nobody else approves what they ask for.
+// render is the program for the cluster.
 func (p Program) render(o *sources.Order, from sources.Name) ([]byte, error) {
 	c := &o.Cluster
 	s := manifests.Settings{
 		Image: p.Image, HubURL: p.URL, ClusterID: c.ID, Proxy: proxy(c),
-		Stay: from == sources.Kubernetes, OpenShift: from == sources.OpenShiftInstall, HubLeaves: p.Leaves,
+		Stay: p.stays(from), OpenShift: from == sources.OpenShiftInstall, HubLeaves: p.Leaves,
 	}
 	if p.Leaves {
 		s.Hosts = known(o)

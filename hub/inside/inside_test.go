@@ -61,13 +61,13 @@ func TestWhoTellsTheEnd(t *testing.T) {
 	}
 }
 
-// TestWhatItIsGiven: the hub, the cluster, and whether it stays.
+// TestWhatItIsGiven: the hub and the cluster.
 func TestWhatItIsGiven(t *testing.T) {
 	p := inside.Program{
 		Image: "registry.example/ironflow-cluster:v1", URL: "https://hub.example:8090",
 		CA: func() (string, error) { return "-----BEGIN CERTIFICATE-----", nil },
 	}
-	for from, stays := range map[sources.Name]string{sources.Kubernetes: "kind: Deployment", sources.OpenShiftInstall: "kind: Job"} {
+	for _, from := range []sources.Name{sources.Kubernetes, sources.OpenShiftInstall} {
 		t.Run(string(from), func(t *testing.T) {
 			g := NewWithT(t)
 			o := order()
@@ -76,7 +76,7 @@ func TestWhatItIsGiven(t *testing.T) {
 			_, err := p.Into(o, from)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(string(o.Manifests[0].Content)).To(And(
-				ContainSubstring(stays), ContainSubstring("image: registry.example/ironflow-cluster:v1"), ContainSubstring("value: https://hub.example:8090"),
+				ContainSubstring("image: registry.example/ironflow-cluster:v1"), ContainSubstring("value: https://hub.example:8090"),
 				ContainSubstring("value: "+id), ContainSubstring("BEGIN CERTIFICATE"), ContainSubstring("@proxy.example:3128"),
 				ContainSubstring("172.30.0.0/16,.site.example")))
 			for one := range strings.SplitSeq(string(o.Manifests[0].Content), "---\n") {
@@ -84,6 +84,29 @@ func TestWhatItIsGiven(t *testing.T) {
 					g.Expect(one).To(ContainSubstring("kind: Secret"), "who sees workloads sees no password")
 				}
 			}
+		})
+	}
+}
+
+// TestWhetherItStays: where hosts may join later, since nobody else approves what they ask for.
+func TestWhetherItStays(t *testing.T) {
+	for name, tc := range map[string]struct {
+		from   sources.Name
+		leaves bool
+		stays  string
+	}{
+		"plain Kubernetes":                 {sources.Kubernetes, false, "kind: Deployment"},
+		"plain Kubernetes, the hub leaves": {sources.Kubernetes, true, "kind: Deployment"},
+		"a release":                        {sources.OpenShiftInstall, false, "kind: Deployment"},
+		"a release, the hub leaves":        {sources.OpenShiftInstall, true, "kind: Job"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := order()
+			_, err := inside.Program{Image: "registry.example/ironflow-cluster:v1", URL: "https://hub.example:8090", Leaves: tc.leaves}.Into(o, tc.from)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(string(o.Manifests[0].Content)).To(ContainSubstring(tc.stays))
+			g.Expect(o.Stays).To(Equal(tc.stays == "kind: Deployment"))
 		})
 	}
 }

@@ -23,7 +23,7 @@ func TestClustersThatLackInput(t *testing.T) {
 
 // comingUp is a cluster of one installed host that has not come up.
 func comingUp(t *testing.T, timers service.Timers) *world {
-	o := from(inside())
+	o := from(reporting())
 	o.Timers = timers
 	w := shared(t, o, service.ClusterSpec{Hold: true})
 	w.register(hostA)

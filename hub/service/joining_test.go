@@ -52,7 +52,7 @@ func TestAHostThatJoinsIsInstalledOnceItsIgnitionIsMade(t *testing.T) {
 
 // TestAResetForgetsWhatWasMade: the next installation has files of its own.
 func TestAResetForgetsWhatWasMade(t *testing.T) {
-	w := shared(t, from(inside()), service.ClusterSpec{})
+	w := shared(t, from(reporting()), service.ClusterSpec{})
 	w.installing(hostA)
 	_, err := w.HostIgnition(w.ctx, key(hostA))
 	w.Expect(err).NotTo(HaveOccurred())
@@ -83,7 +83,7 @@ func TestHostsThatJoinLeaveWhatTheClusterHas(t *testing.T) {
 				w := shared(
 					t,
 					service.Options{Inside: insider.Program{Image: "registry.example/ironflow-cluster:v1", URL: "https://hub.example"}, Sources: sources.Set{Default: tc.source, All: map[sources.Name]sources.Source{
-						tc.source: inside(), sources.Pointer: &played{},
+						tc.source: reporting(), sources.Pointer: &played{},
 					}}},
 					service.ClusterSpec{},
 				)

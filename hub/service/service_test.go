@@ -36,7 +36,7 @@ func TestSilence(t *testing.T) {
 		"a host that does not boot its disk": {func(w *world) {
 			w.installing(hostA)
 			w.Expect(w.stage(hostA, wire.HostStageRebooting)).To(Succeed())
-		}, 81 * time.Minute, wire.HostStatusInstallingPendingUserAction, inside()},
+		}, 81 * time.Minute, wire.HostStatusInstallingPendingUserAction, reporting()},
 		"a host of which nobody tells whether it booted its disk": {func(w *world) {
 			w.installing(hostA)
 			w.Expect(w.stage(hostA, wire.HostStageRebooting)).To(Succeed())

@@ -16,7 +16,7 @@ import (
 // can be worked on.
 func TestSlowSourceHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		source := inside()
+		source := reporting()
 		w := shared(t, from(source), service.ClusterSpec{Hold: true})
 		w.register(hostA)
 		w.inventory(hostA, nil)

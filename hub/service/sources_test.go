@@ -39,7 +39,7 @@ func (s *played) Make(ctx context.Context, o *sources.Order) (*sources.Made, err
 		made.Hosts[h.ID] = []byte(empty)
 	}
 	if s.ending == sources.EndsInside {
-		made.Credentials["kubeconfig-noingress"] = []byte("kind: Config")
+		made.Credentials["kubeconfig-noingress"] = []byte(`{"kind": "Config", "clusters": [{"name": "edge", "cluster": {"server": "https://api.edge.example:6443"}}]}`)
 	}
 	return made, nil
 }
@@ -52,5 +52,5 @@ func hanging() *played {
 	}}
 }
 
-// inside is a source for clusters whose own program reports how they come up.
-func inside() *played { return &played{ending: sources.EndsInside} }
+// reporting is a source for clusters whose own program reports how they come up.
+func reporting() *played { return &played{ending: sources.EndsInside} }

@@ -157,8 +157,8 @@ func (w *Work) clusterEffect(c *store.Cluster, effect string) error {
 		c.API.InstallCompletedAt = w.At()
 	case clustermachine.BecomeDayTwo:
 		c.API.Kind = wire.ClusterKindAddHostsCluster
-		if c.API.OpenshiftVersion != "" {
-			c.Supervised = false // the program inside a release ends with its installation
+		if c.API.OpenshiftVersion != "" && !c.Stays {
+			c.Supervised = false // who brought the program inside a release has it end with the installation
 		}
 	case clustermachine.LogsTimeout:
 		c.API.LogsInfo = wire.LogsStateTimeout

@@ -14,6 +14,8 @@ type proven struct {
 	// files are sealed.
 	files  []store.ClusterFile
 	ending sources.Ending
+	// stays tells that the program inside goes on after the installation.
+	stays bool
 }
 
 // Made keeps what sources made.
@@ -54,7 +56,7 @@ func (u *Units) make(ctx context.Context, o *order) (*proven, error) {
 			return nil, fmt.Errorf("Ignition of host %s: %w", h.shown, err) //nolint:staticcheck // a name
 		}
 	}
-	p := &proven{ending: source.Ending(&o.Order)}
+	p := &proven{ending: source.Ending(&o.Order), stays: o.Stays}
 	if o.joins {
 		p.files, err = u.Made().HostFiles(o.Cluster.ID, configs)
 	} else {

@@ -11,6 +11,7 @@ import (
 // when it made the cluster's files.
 func (w *Work) supervise(c *store.Cluster, p *proven) {
 	c.Supervised, c.Routed, c.Completed, c.API.MonitoredOperators = p.ending == sources.EndsInside, false, false, nil
+	c.Stays = c.Supervised && p.stays
 	if !c.Supervised || c.API.OpenshiftVersion == "" {
 		return // only a release has operators of its own
 	}

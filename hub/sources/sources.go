@@ -83,6 +83,9 @@ type Order struct {
 	Earlier *Made
 	// Now is the time of the preparation.
 	Now time.Time
+	// Stays tells that the program that the hub has put among Manifests goes on after the
+	// installation.
+	Stays bool
 }
 
 // Host is what a host's files depend on.

@@ -222,6 +222,9 @@ type Cluster struct {
 	// the cluster reports nodes and end, which are waited for. False: it ends with its
 	// hosts, and that hosts are installed is all that is said of it.
 	Supervised bool
+	// Stays tells that this program goes on after the installation, also in a cluster with a
+	// release: it reports the hosts that join later.
+	Stays bool `json:",omitempty"`
 	// Completed tells that this program has said that the cluster is complete. It counts
 	// where the cluster has no release, and so no operators to report on.
 	Completed bool

@@ -57,7 +57,8 @@ func TestThreeHostsBecomeACluster(t *testing.T) {
 	w.Expect(w.completed()()).To(BeFalse(), "the cluster's operators are not available yet")
 	w.Expect(w.inner.Up(t.Context(), version)).To(Succeed())
 	w.Eventually(w.completed(), patience, look).Should(BeTrue(), w.story)
-	w.Eventually(inside.Done(), patience).Should(BeClosed(), "the program inside ends with the installation")
+	w.Eventually(inside.said, patience, look).Should(ContainSubstring("the installation is over"), "the program inside stays for hosts that join later")
+	w.Expect(inside.Done()).NotTo(BeClosed())
 
 	w.once()
 	w.opens(cd)
@@ -115,33 +116,51 @@ func (w *world) completed() func() (bool, error) {
 	}
 }
 
-// startInside starts the shipped program of the cluster beside it, with the token that the hub has put among the
+// inside is the program in the cluster.
+type inside struct {
+	*guard.Process
+	log string
+}
+
+// said is its log.
+func (i *inside) said() (string, error) {
+	text, err := os.ReadFile(i.log)
+	return string(text), err
+}
+
+// startInside starts the shipped program of the cluster beside it, as its workload says that the hub has put among the
 // cluster's manifests.
-func (w *world) startInside(id string) *guard.Process {
+func (w *world) startInside(id string) *inside {
 	w.Helper()
 	ca := w.ca()
-	token, err := incluster.Token(w.download(ca, "/clusters/"+id+"/downloads/files?file_name=bootstrap.ign"))
+	manifests, err := incluster.Manifests(w.download(ca, "/clusters/"+id+"/downloads/files?file_name=bootstrap.ign"))
+	w.Expect(err).NotTo(HaveOccurred())
+	env, err := incluster.Environment(manifests)
 	w.Expect(err).NotTo(HaveOccurred())
 	raw, err := w.inner.Kubeconfig()
 	w.Expect(err).NotTo(HaveOccurred())
-	config, said := filepath.Join(w.dir, "inside.kubeconfig"), filepath.Join(w.dir, "inside.log")
+	config, i := filepath.Join(w.dir, "inside.kubeconfig"), &inside{log: filepath.Join(w.dir, "inside.log")}
 	w.Expect(os.WriteFile(config, raw, 0o600)).To(Succeed())
-	log, err := os.Create(said)
+	log, err := os.Create(i.log)
 	w.Expect(err).NotTo(HaveOccurred())
-	process, err := guard.Start(guard.Command{
-		Path: filepath.Join(w.bin, "ironflow-cluster"), Env: append(os.Environ(), "PULL_SECRET_TOKEN="+token), Output: log,
-		Args: []string{"run", "--hub-url", w.ironflow.HubURL, "--cluster-id", id, "--ca-file", ca, "--kubeconfig", config, "--listen", "0"},
+	all := os.Environ()
+	for name, value := range env {
+		all = append(all, name+"="+value)
+	}
+	i.Process, err = guard.Start(guard.Command{
+		Path: filepath.Join(w.bin, "ironflow-cluster"), Env: all, Output: log,
+		Args: []string{"run", "--ca-file", ca, "--kubeconfig", config, "--listen", "0"},
 	})
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Cleanup(func() {
-		process.Kill()
+		i.Kill()
 		w.Expect(log.Close()).To(Succeed())
 		if w.Failed() {
-			text, _ := os.ReadFile(said)
+			text, _ := i.said()
 			w.Logf("inside the cluster:\n%s", text)
 		}
 	})
-	return process
+	return i
 }
 
 // ca is the file with the authority of the hub's certificate.

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
-	"sigs.k8s.io/yaml"
 
 	"github.com/ironflow/ironflow/cluster/observe"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -50,33 +49,9 @@ func (s *site) written(hosts []wire.Host) (text string) {
 // pod starts the shipped ironflow-cluster as its Deployment says, with the account's access.
 func (s *site) pod(c *incluster.Cluster, text string) *process {
 	s.Helper()
-	env := map[string]string{"IRONFLOW_CLUSTER_LISTEN": "0"}
-	for document := range strings.SplitSeq(text, "\n---\n") {
-		var o struct {
-			Kind       string
-			StringData struct{ Token string }
-			Spec       struct {
-				Template struct {
-					Spec struct {
-						Containers []struct {
-							Env []struct{ Name, Value string }
-						}
-					}
-				}
-			}
-		}
-		s.Expect(yaml.Unmarshal([]byte(document), &o)).To(Succeed())
-		switch o.Kind {
-		case "Secret":
-			env["PULL_SECRET_TOKEN"] = o.StringData.Token
-		case "Deployment":
-			for _, e := range o.Spec.Template.Spec.Containers[0].Env {
-				if e.Name != "IRONFLOW_CLUSTER_TOKEN_FILE" && e.Name != "CA_CERT_PATH" { // where the kubelet mounts the Secret
-					env[e.Name] = e.Value
-				}
-			}
-		}
-	}
+	env, err := incluster.Environment(text)
+	s.Expect(err).NotTo(HaveOccurred())
+	env["IRONFLOW_CLUSTER_LISTEN"] = "0"
 	kubeconfig, err := c.Kubeconfig()
 	s.Expect(err).NotTo(HaveOccurred())
 	s.write(s.dir, "inside.kubeconfig", string(kubeconfig))

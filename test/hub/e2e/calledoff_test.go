@@ -75,8 +75,9 @@ func (i *installation) ended(before []wire.Host) {
 	switch {
 	case i.inside == nil:
 	case status == wire.ClusterStatusCancelled:
-		i.inside.ends()
-		i.Expect(i.inside.said.String()).To(ContainSubstring(`"outcome":"cancelled"`))
+		i.inside.over()
+		i.Expect(i.inside.said.String()).To(ContainSubstring(`"end":"cancelled"`))
+		i.inside.kill() // its cluster goes
 	default:
 		i.inside.says("the cluster is " + wire.ClusterStatusInsufficient)
 		i.inside.kill() // its cluster goes

@@ -53,7 +53,7 @@ func TestSingleNodeAndAHostThatJoins(t *testing.T) {
 	w.do(http.MethodPost, "/infra-envs/"+joining.id+"/hosts/"+w.host(second).ID+"/actions/install", nil, nil)
 	first.reboot()
 	w.installs(joining)
-	w.joinLater(joining, id, w.host(second))
+	w.joinLater(joining, w.host(second))
 	w.Expect(w.written(w.host(second).ID)).To(Equal(1))
 	w.until(p, wire.HostStatusInstalled)
 	w.Expect(w.written(host.ID)).To(Equal(1), "an installed host is not installed again")

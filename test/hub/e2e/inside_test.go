@@ -21,6 +21,7 @@ import (
 
 	"github.com/ironflow/ironflow/cluster/kube"
 	"github.com/ironflow/ironflow/cluster/observe"
+	"github.com/ironflow/ironflow/cluster/settings"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/cluster/incluster"
 	"github.com/ironflow/ironflow/test/needs"
@@ -35,6 +36,8 @@ type inside struct {
 	command *exec.Cmd
 	said    *output
 	ended   chan int
+	// stays tells that it goes on after the installation.
+	stays bool
 }
 
 // output is what a program says, which is read while it goes on.
@@ -55,17 +58,21 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// startInside starts it for the cluster. It tells the hub of nodes and of the end, and nobody else does.
-func (w *world) startInside(p *pool, id string, flags ...string) *inside {
+// startInside starts it for the cluster, as its workload says. It tells the hub of nodes and of the end, and nobody else does.
+func (w *world) startInside(id string) *inside {
 	w.Helper()
 	config := filepath.Join(w.dir, "inside.kubeconfig")
 	raw, err := w.inner.Kubeconfig()
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(os.WriteFile(config, raw, 0o600)).To(Succeed())
-	i := &inside{w: w, said: &output{}, ended: make(chan int, 1)}
-	args := []string{"run", "--hub-url", w.url, "--cluster-id", id, "--ca-file", w.hub.CA, "--kubeconfig", config, "--listen", "0"}
-	i.command = exec.Command(needs.Shipped(w.T, "ironflow-cluster"), append(args, flags...)...)
-	i.command.Env = append(os.Environ(), "PULL_SECRET_TOKEN="+w.insideToken(id))
+	env := w.insideEnvironment(id)
+	i := &inside{w: w, said: &output{}, ended: make(chan int, 1), stays: env["IRONFLOW_CLUSTER_STAY"] == "true"}
+	args := []string{"run", "--hub-url", w.url, "--ca-file", w.hub.CA, "--kubeconfig", config, "--listen", "0"} // w.url: a balancer's, or that of a hub that has moved
+	i.command = exec.Command(needs.Shipped(w.T, "ironflow-cluster"), args...)
+	i.command.Env = os.Environ()
+	for name, value := range env {
+		i.command.Env = append(i.command.Env, name+"="+value)
+	}
 	i.command.Stdout, i.command.Stderr = i.said, i.said
 	i.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	w.Expect(i.command.Start()).To(Succeed())
@@ -96,18 +103,23 @@ func (i *inside) kill() {
 // approves, reports and says the end.
 func (w *world) finish(p *pool, id string) {
 	w.Helper()
-	i := w.startInside(p, id)
+	i := w.startInside(id)
 	for _, h := range w.hosts(p) {
 		w.kubelet(h)
 	}
 	w.until(p, wire.HostStatusInstalled)
 	w.untilOver(p, id)
-	i.ends()
+	i.over()
 }
 
-// ends waits for the program's good end.
-func (i *inside) ends() {
+// over waits until the program has done its work: it stays for hosts that join later, or ends well.
+func (i *inside) over() {
 	i.w.Helper()
+	if i.stays {
+		i.says("the installation is over")
+		i.w.Expect(i.ended).NotTo(Receive(), i.said.String())
+		return
+	}
 	select {
 	case status := <-i.ended:
 		i.ended = nil
@@ -123,24 +135,26 @@ func (i *inside) says(text string) {
 	i.w.Eventually(i.said.String, patience, look).Should(ContainSubstring(text))
 }
 
-// insideToken is the one that the hub has put into the cluster: it is in the manifests of the
+// insideEnvironment is what the hub has put into the cluster: it is in the manifests of the
 // bootstrap host's Ignition, which that host fetches before it reboots. Nobody but a person
 // brings the program into a cluster without a release.
-func (w *world) insideToken(id string) string {
+func (w *world) insideEnvironment(id string) map[string]string {
 	w.Helper()
 	if w.cluster(id).OpenshiftVersion == "" {
-		return strings.TrimSpace(w.ironflow("hub", "cluster-token", id, "--data-dir", w.hub.Data))
+		token := strings.TrimSpace(w.ironflow("hub", "cluster-token", id, "--data-dir", w.hub.Data))
+		return map[string]string{"CLUSTER_ID": id, settings.TokenEnv: token}
 	}
-	if w.tokens[id] != "" {
-		return w.tokens[id]
+	if w.workloads[id] != nil {
+		return w.workloads[id]
 	}
 	// The bootstrap host's own token opens it as a user's does; what all hosts of the pool share does not.
 	var bootstrap json.RawMessage
 	w.do(http.MethodGet, "/clusters/"+id+"/downloads/files?file_name=bootstrap.ign", nil, &bootstrap)
-	token, err := incluster.Token(bootstrap)
+	manifests, err := incluster.Manifests(bootstrap)
 	w.Expect(err).NotTo(HaveOccurred())
-	w.tokens[id] = token
-	return token
+	w.workloads[id], err = incluster.Environment(manifests)
+	w.Expect(err).NotTo(HaveOccurred())
+	return w.workloads[id]
 }
 
 // kubelet plays that of an installed host: requests, a node, and a node that is Ready once
@@ -186,7 +200,7 @@ func (w *world) wipe(p *pool) {
 		}
 	}
 	w.wiped++
-	clear(w.tokens)
+	clear(w.workloads)
 }
 
 // identity is the name and the address that the installed system has, as its inventory had them.
@@ -199,10 +213,9 @@ func (w *world) identity(h wire.Host) (name, address string) {
 	return cmp.Or(h.RequestedHostname, inventory.Hostname), prefix.Addr().String()
 }
 
-// joinLater has a host that was added to the cluster come up. The program inside stays for such hosts.
-func (w *world) joinLater(p *pool, id string, host wire.Host) {
+// joinLater has a host that was added to the cluster come up. The program inside has stayed for such hosts.
+func (w *world) joinLater(p *pool, host wire.Host) {
 	w.Helper()
-	w.startInside(p, id, "--stay")
 	w.kubelet(host)
 	w.until(p, wire.HostStatusAddedToExistingCluster)
 }

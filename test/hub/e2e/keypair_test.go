@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/api/localtoken"
+	"github.com/ironflow/ironflow/cluster/settings"
 )
 
 // TestTokensOfAKeyPair: a host is installed with a token that another program has signed with the
@@ -36,5 +37,5 @@ func TestTokensOfAKeyPair(t *testing.T) {
 	w.installs(p)
 	w.finish(p, id)
 	w.Expect(w.written(w.host(host).ID)).To(Equal(1))
-	w.Expect(w.insideToken(id)).To(HavePrefix("eyJ"), "it is a JSON web token")
+	w.Expect(w.insideEnvironment(id)[settings.TokenEnv]).To(HavePrefix("eyJ"), "it is a JSON web token")
 }

@@ -32,7 +32,7 @@ func (i *installation) over() {
 	i.Helper()
 	i.until(i.p, wire.HostStatusInstalled)
 	i.untilCluster(i.p, i.id, wire.ClusterStatusInstalled)
-	i.inside.ends()
+	i.inside.over()
 	told := map[string]int{}
 	for _, e := range i.told() {
 		if slices.Contains(tellOnce, e.Name) {
@@ -94,7 +94,7 @@ func TestTheProgramInsideIsKilledAtTenMoments(t *testing.T) {
 		t.Helper()
 		i.pass(2 * time.Second)
 		i.inside.kill()
-		i.inside = i.startInside(i.p, i.id)
+		i.inside = i.startInside(i.id)
 	}
 	kill()
 	i.inside.says("the hub knows the cluster")

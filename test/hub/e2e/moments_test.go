@@ -101,7 +101,7 @@ func (i *installation) rebooted() {
 	i.Helper()
 	i.installs(i.p)
 	i.untilStage(3, wire.HostStageRebooting)
-	i.inside = i.startInside(i.p, i.id)
+	i.inside = i.startInside(i.id)
 }
 
 // finalizing has all nodes be Ready, while the cluster's operators are not.

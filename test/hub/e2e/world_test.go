@@ -106,8 +106,8 @@ type world struct {
 	// installer is the program that the hub runs, inner the API of the clusters that are installed.
 	installer *openshiftinstall.Program
 	inner     *incluster.Cluster
-	tokens    map[string]string // of the programs inside, by cluster
-	wiped     int               // how often the installed cluster was lost
+	workloads map[string]map[string]string // the environment of the programs inside, by cluster
+	wiped     int                          // how often the installed cluster was lost
 }
 
 // newWorld starts a hub on SQLite.
@@ -122,7 +122,7 @@ func newWorld(t *testing.T) *world {
 // prepare makes a world whose hub has not been started.
 func prepare(t *testing.T, args ...string) *world {
 	t.Helper()
-	w := &world{WithT: NewWithT(t), T: t, dir: t.TempDir(), installer: openshiftinstall.New(t), inner: installed, tokens: map[string]string{}}
+	w := &world{WithT: NewWithT(t), T: t, dir: t.TempDir(), installer: openshiftinstall.New(t), inner: installed, workloads: map[string]map[string]string{}}
 	w.hub = w.newHub("hub", args...)
 	return w
 }
