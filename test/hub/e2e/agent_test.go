@@ -100,7 +100,7 @@ func (a *agent) reboot() {
 	a.w.Expect(os.MkdirAll(filepath.Dir(boot), 0o755)).To(Succeed())
 	a.w.Expect(os.WriteFile(boot, []byte(uuid.NewString()+"\n"), 0o600)).To(Succeed())
 	a.said = &bytes.Buffer{}
-	a.command = exec.Command(needs.Shipped(a.w.T, "ironflow-agent"), "agent", "--url", a.w.url, "--infra-env-id", a.pool.id, "--cacert", "/ca.crt",
+	a.command = exec.Command(needs.Shipped(a.w.T, "ironflow-agent"), "agent", "--url", a.w.user.URL, "--infra-env-id", a.pool.id, "--cacert", "/ca.crt",
 		"--agent-version", "quay.example/ironflow/agent:test", "--interval", "1", "--with-journal-logging=false", "--with-text-logging=false", "--with-stdout-logging",
 		"--dry-run", "--dry-scenario", a.scenario())
 	a.command.Env = append(os.Environ(), hostfile.RootEnv+"="+a.root, "PULL_SECRET_TOKEN="+a.pool.token, "INVOCATION_ID="+strings.ReplaceAll(uuid.NewString(), "-", ""))

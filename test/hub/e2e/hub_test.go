@@ -57,7 +57,7 @@ func TestAReadyHubAnswers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for range 5 {
-		w.Expect(w.call("Authorization", "Bearer "+userToken, http.MethodGet, "/clusters", nil, nil)).To(Succeed())
+		w.Expect(w.call(w.user, http.MethodGet, "/clusters", nil, nil)).To(Succeed())
 		w.hub.Kill()
 		w.start(w.hub)
 	}

@@ -67,7 +67,7 @@ func (w *world) startInside(id string) *inside {
 	w.Expect(os.WriteFile(config, raw, 0o600)).To(Succeed())
 	env := w.insideEnvironment(id)
 	i := &inside{w: w, said: &output{}, ended: make(chan int, 1), stays: env["IRONFLOW_CLUSTER_STAY"] == "true"}
-	args := []string{"run", "--hub-url", w.url, "--ca-file", w.hub.CA, "--kubeconfig", config, "--listen", "0"} // w.url: a balancer's, or that of a hub that has moved
+	args := []string{"run", "--hub-url", w.user.URL, "--ca-file", w.hub.CA, "--kubeconfig", config, "--listen", "0"} // a balancer's, or that of a hub that has moved
 	i.command = exec.Command(needs.Shipped(w.T, "ironflow-cluster"), args...)
 	i.command.Env = os.Environ()
 	for name, value := range env {

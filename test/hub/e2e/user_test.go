@@ -3,20 +3,16 @@
 package e2e
 
 import (
-	"bytes"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"strings"
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/hub/program"
 )
 
 // userToken is that of the one user of each hub.
@@ -25,58 +21,31 @@ const userToken = "the-user-of-this-test"
 // pullSecret is in the form that the hub asks for, and opens nothing.
 const pullSecret = `{"auths":{"registry.example":{"auth":"dXNlcjpub3RoaW5n"}}}`
 
-// user calls the REST API over TLS.
-type user struct {
-	url    string
-	client *http.Client
-}
-
 // connect gives the user the hub's address.
 func (w *world) connect(url, ca string) {
 	w.Helper()
-	raw, err := os.ReadFile(ca)
+	var err error
+	w.user, err = program.NewUser(url, ca, userToken)
 	w.Expect(err).NotTo(HaveOccurred())
-	pool := x509.NewCertPool()
-	w.Expect(pool.AppendCertsFromPEM(raw)).To(BeTrue())
-	w.user = user{url: url, client: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}}
-	w.Cleanup(w.client.CloseIdleConnections)
+	w.Cleanup(w.user.Close)
 }
 
-// call makes one call; what may pass is an error.
-func (w *world) call(header, value, method, path string, in, out any) error {
-	raw, err := json.Marshal(in)
-	if err != nil {
+// call makes one call of somebody; what may pass is an error.
+func (w *world) call(as *program.User, method, path string, in, out any) error {
+	raw, err := as.Call(w.Context(), method, path, in)
+	switch refusal, refused := errors.AsType[program.Refusal](err); {
+	case refused:
+		return StopTrying(refusal.Error())
+	case err != nil || out == nil:
 		return err
 	}
-	r, err := http.NewRequestWithContext(w.Context(), method, w.url+rest.Base+"/v2"+path, bytes.NewReader(raw))
-	if err != nil {
-		return err
-	}
-	r.Header.Set(header, value)
-	r.Header.Set("Content-Type", "application/json")
-	answer, err := w.client.Do(r)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	switch {
-	case err != nil:
-		return err
-	case answer.StatusCode >= 500:
-		return fmt.Errorf("%s %s: %s: %s", method, path, answer.Status, text)
-	case answer.StatusCode >= 300:
-		return StopTrying(fmt.Sprintf("%s %s: %s: %s", method, path, answer.Status, text))
-	case out != nil:
-		return json.Unmarshal(text, out)
-	}
-	return nil
+	return json.Unmarshal(raw, out)
 }
 
 // do is a user's call, which must succeed; what may pass is repeated, as clients do.
 func (w *world) do(method, path string, in, out any) {
 	w.Helper()
-	w.Eventually(func() error { return w.call("Authorization", "Bearer "+userToken, method, path, in, out) }, patience, look).Should(Succeed())
+	w.Eventually(func() error { return w.call(w.user, method, path, in, out) }, patience, look).Should(Succeed())
 }
 
 // pool is an infra-env.

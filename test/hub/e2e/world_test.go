@@ -99,7 +99,7 @@ func startInstalled(ctx context.Context) (*incluster.Cluster, *lab.Lab, error) {
 type world struct {
 	*WithT
 	*testing.T
-	user
+	user   *program.User
 	hub    *program.Hub
 	dir    string
 	booted int

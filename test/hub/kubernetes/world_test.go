@@ -61,7 +61,7 @@ type world struct {
 	*WithT
 	*testing.T
 	hub      *program.Hub
-	client   *http.Client
+	user     *program.User
 	site     *node.Site
 	dir      string
 	root     string // of the installed systems
