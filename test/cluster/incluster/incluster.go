@@ -19,30 +19,35 @@ import (
 	"net/http"
 	"strings"
 
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	"github.com/ironflow/ironflow/cluster/csr"
 	"github.com/ironflow/ironflow/cluster/kube"
 	"github.com/ironflow/ironflow/cluster/manifests"
 	"github.com/ironflow/ironflow/cluster/observe"
-	"github.com/ironflow/ironflow/test/lab"
 )
 
 // Object is one of Kubernetes.
 type Object = map[string]any
 
+// Plane is the API of a cluster. ConfigFor is the access of a user in groups: an address, the
+// authority of its certificate, and a client certificate.
+type Plane interface {
+	ConfigFor(user string, groups ...string) (*rest.Config, error)
+}
+
 // Cluster is a kube-apiserver and nothing else.
 type Cluster struct {
-	Plane *lab.ControlPlane
+	Plane Plane
 	// Admin may do everything.
 	Admin *kube.Client
 }
 
 // New makes the cluster's namespaces, and lets kubelets ask for certificates.
-func New(ctx context.Context, plane *lab.ControlPlane) (*Cluster, error) {
-	c := &Cluster{Plane: plane}
-	var err error
-	if c.Admin, err = c.As("lab-admin", "system:masters"); err != nil {
+func New(ctx context.Context, plane Plane) (*Cluster, error) {
+	c, err := Of(plane)
+	if err != nil {
 		return nil, err
 	}
 	for _, ns := range []string{"kube-system", "openshift-config-managed"} {
@@ -62,6 +67,13 @@ func New(ctx context.Context, plane *lab.ControlPlane) (*Cluster, error) {
 		}
 	}
 	return c, nil
+}
+
+// Of is a cluster that is there.
+func Of(plane Plane) (c *Cluster, err error) {
+	c = &Cluster{Plane: plane}
+	c.Admin, err = c.As("lab-admin", "system:masters")
+	return c, err
 }
 
 // Close ends its connections.

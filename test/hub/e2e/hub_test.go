@@ -11,6 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/balance"
 	"github.com/ironflow/ironflow/test/postgres"
 )
 
@@ -103,8 +104,8 @@ func TestAReplicaIsKilled(t *testing.T) {
 			other := w.newHub("other", args...)
 			w.start(w.hub)
 			w.start(other)
-			address := balance(t, w.hub.URL, other.URL)
-			w.connect(address, w.hub.CA)
+			hosts := balance.TCP(strings.TrimPrefix(w.hub.URL, "https://"), strings.TrimPrefix(other.URL, "https://"))
+			w.connect("https://"+balance.Start(t, "127.0.0.1", hosts...), w.hub.CA)
 			p, id := w.threeWriting()
 			[]interface{ Kill() }{w.hub, other}[n].Kill()
 			w.arrives(p, id)

@@ -22,7 +22,7 @@ import (
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/hub/wire"
-	"github.com/ironflow/ironflow/test/lab"
+	"github.com/ironflow/ironflow/test/cluster/incluster"
 	"github.com/ironflow/ironflow/test/needs"
 )
 
@@ -69,13 +69,15 @@ type site struct {
 }
 
 // kube reads and writes the objects of users on an API server.
-func (w *world) kube(p *lab.ControlPlane) client.Client {
+func (w *world) kube(p incluster.Plane) client.Client {
 	w.Helper()
+	access, err := p.ConfigFor("lab-admin", "system:masters")
+	w.Expect(err).NotTo(HaveOccurred())
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, agentv1.AddToScheme, hivev1.AddToScheme, hiveextv1.AddToScheme, metal3v1.AddToScheme} {
 		w.Expect(add(scheme)).To(Succeed())
 	}
-	kube, err := client.New(p.Config(), client.Options{Scheme: scheme})
+	kube, err := client.New(access, client.Options{Scheme: scheme})
 	w.Expect(err).NotTo(HaveOccurred())
 	return kube
 }

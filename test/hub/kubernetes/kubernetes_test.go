@@ -15,6 +15,7 @@ import (
 
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/balance"
 	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 	"github.com/ironflow/ironflow/test/vm/node"
 )
@@ -171,7 +172,7 @@ func TestFromAHostToACluster(t *testing.T) {
 func TestThreeControlPlanes(t *testing.T) {
 	w := newWorld(t)
 	settings := w.settings()
-	settings.Endpoint = w.balance(address(1), address(2), address(3))
+	settings.Endpoint = balance.Start(t, gateway.Addr().String(), balance.TCP(address(1)+":6443", address(2)+":6443", address(3)+":6443")...)
 	id := w.newCluster(3, settings)
 	pool := w.newPool(id, "pool")
 	w.install(id, w.boot(pool), w.boot(pool), w.boot(pool))

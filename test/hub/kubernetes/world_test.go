@@ -5,12 +5,10 @@ package kubernetes
 import (
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -190,46 +188,6 @@ func configure(h *netlink.Handle, address string) error {
 		}
 	}
 	return h.RouteAdd(&netlink.Route{Gw: gateway.Addr().AsSlice()})
-}
-
-// balance returns the address of a balancer in front of the API servers of the addresses. It
-// passes over those that take no connection, and knows nothing of what is said.
-func (w *world) balance(addresses ...string) string {
-	w.Helper()
-	listener, err := new(net.ListenConfig).Listen(w.Context(), "tcp", netip.AddrPortFrom(gateway.Addr(), 0).String())
-	w.Expect(err).NotTo(HaveOccurred())
-	w.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for first := 0; ; first++ {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go relay(client, slices.Concat(addresses[first%len(addresses):], addresses[:first%len(addresses)]))
-		}
-	}()
-	return listener.Addr().String()
-}
-
-// relay copies both ways between a client and the first API server that answers.
-func relay(client net.Conn, addresses []string) {
-	defer client.Close()
-	for _, a := range addresses {
-		server, err := net.DialTimeout("tcp", net.JoinHostPort(a, "6443"), time.Second)
-		if err != nil {
-			continue
-		}
-		defer server.Close()
-		ended := make(chan struct{}, 2)
-		for from, to := range map[net.Conn]net.Conn{client: server, server: client} {
-			go func() {
-				_, _ = io.Copy(to, from)
-				ended <- struct{}{}
-			}()
-		}
-		<-ended
-		return
-	}
 }
 
 // story is how far all is, for a test that fails.
