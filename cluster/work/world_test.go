@@ -77,7 +77,7 @@ func (w *world) approvals(name string) int {
 
 func (w *world) node(name, address string, ready bool) {
 	w.t.Helper()
-	w.Expect(w.Node(w.t.Context(), name, address, ready)).To(Succeed())
+	w.Expect(w.Node(w.t.Context(), name, address, ready, nil)).To(Succeed())
 }
 
 func (w *world) pod(name string, ready bool) {

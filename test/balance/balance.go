@@ -1,6 +1,6 @@
 // Package balance is a load balancer for tests, which knows nothing of what is said: it hands
-// connections in turn to several servers, and passes over one that takes none. The entry point
-// is [Start].
+// connections in turn to several servers, and passes over one that takes none. The entry points
+// are [Start] and [Serve].
 package balance
 
 import (
@@ -37,6 +37,13 @@ func Start(t testing.TB, host string, servers ...Dial) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	Serve(t, listener, servers...)
+	return listener.Addr().String()
+}
+
+// Serve balances what comes to the listener until the test ends.
+func Serve(t testing.TB, listener net.Listener, servers ...Dial) {
+	t.Helper()
 	b := &balancer{servers: servers}
 	var served sync.WaitGroup
 	served.Go(func() {
@@ -52,7 +59,6 @@ func Start(t testing.TB, host string, servers ...Dial) string {
 		_ = listener.Close()
 		served.Wait()
 	})
-	return listener.Addr().String()
 }
 
 type balancer struct {

@@ -3,6 +3,9 @@
 package bootstrap_test
 
 import (
+	"cmp"
+	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -10,16 +13,18 @@ import (
 
 	"github.com/ironflow/ironflow/api/exitcode"
 	"github.com/ironflow/ironflow/api/hostfile"
-	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
 
-// TestTheBootstrapHostBringsUpTheControlPlane out of memory, hands it over to two others, and installs itself.
+// TestTheBootstrapHostBringsUpTheControlPlane out of memory, hands it over to two others, and installs itself; then it
+// joins them, and the program that the hub has put into the cluster reports that the cluster is installed.
 func TestTheBootstrapHostBringsUpTheControlPlane(t *testing.T) {
 	w := newWorld(t)
 	first := w.startFirst()
 	others := []*run{w.startOther(1), w.startOther(2)}
+	w.Eventually(w.status, patience, look).Should(Equal(wire.ClusterStatusReady), w.story)
+	w.do(http.MethodPost, "/clusters/"+w.cluster+"/actions/install", nil, nil)
 
 	// Its services run, started by the agent, and nobody else is there yet.
 	w.untilUnit("bootkube.service", "activating")
@@ -35,11 +40,29 @@ func TestTheBootstrapHostBringsUpTheControlPlane(t *testing.T) {
 	}, patience, look).Should(ContainSubstring("ironflow"), w.story)
 
 	for i, m := range w.others {
-		w.joins(i+1, m)
+		w.joins(m, name(i+1), addresses[i+1], addresses[0])
+	}
+	w.connect()
+	for i := range w.others {
+		w.kubelet(name(i+1), addresses[i+1]) // the bootstrap host's services let it in
 	}
 	w.Expect(first.code()).To(Equal(exitcode.AgentInstalled), first.said.String)
 	w.handedOver()
 	w.told()
+	w.Expect(w.status()).To(Equal(wire.ClusterStatusInstalling), "one of its hosts has just begun to boot its disk")
+
+	bootstrap := w.bootstrapHost().Name
+	m := w.reboots()
+	w.joins(m, bootstrap, addresses[0], addresses[1])
+	w.startInside()
+	w.kubelet(bootstrap, addresses[0]) // the program inside lets it in
+	w.Eventually(w.status, patience, look).Should(Equal(wire.ClusterStatusFinalizing), w.story)
+	w.Expect(w.inner.Up(w.Context(), version)).To(Succeed())
+	w.Eventually(w.status, patience, look).Should(Equal(wire.ClusterStatusInstalled), w.story)
+	for _, h := range w.hosts() {
+		w.Expect(h.Status).To(Equal(wire.HostStatusInstalled), h.Name)
+		w.Expect(h.Progress.CurrentStage).To(Equal(wire.HostStageDone), h.Name)
+	}
 }
 
 // untilUnit waits until a unit of the bootstrap host is in the state.
@@ -59,12 +82,14 @@ type host struct {
 
 func (w *world) hosts() (all []host) {
 	w.Helper()
-	found, err := w.hub.Hosts(w.Context(), store.HostFilter{InfraEnvID: infraEnv})
-	w.Expect(err).NotTo(HaveOccurred())
+	var found []wire.Host
+	w.do(http.MethodGet, "/infra-envs/"+w.infraEnv+"/hosts", nil, &found)
 	for _, h := range found {
-		view, _, err := w.hub.View(w.Context(), store.HostKey{InfraEnvID: infraEnv, HostID: h.ID})
-		w.Expect(err).NotTo(HaveOccurred())
-		all = append(all, host{view.Name, h})
+		var inventory wire.Inventory
+		if h.Inventory != "" {
+			w.Expect(json.Unmarshal([]byte(h.Inventory), &inventory)).To(Succeed())
+		}
+		all = append(all, host{cmp.Or(h.RequestedHostname, inventory.Hostname), h})
 	}
 	return all
 }
@@ -89,18 +114,17 @@ func (w *world) kubectl(m *systemdtest.Machine, config string, args ...string) s
 
 const adminConfig = "/etc/kubernetes/admin.kubeconfig"
 
-// joins boots the installed system of another host, whose services join the control plane.
-func (w *world) joins(n int, m *systemdtest.Machine) {
+// joins has the services of an installed system join the control plane, of which one has the address of the endpoint.
+func (w *world) joins(m *systemdtest.Machine, name, address, endpoint string) {
 	w.Helper()
 	for path, text := range w.certificates.files("/etc/kubernetes") {
 		w.put(m, path, text)
 	}
-	w.put(m, adminConfig, w.certificates.kubeconfig(w.WithT, "https://"+addresses[n]+":6443"))
+	w.put(m, adminConfig, w.certificates.kubeconfig(w.WithT, "https://"+address+":6443"))
 	w.put(m, programDir+"/join.sh", script(w.WithT, "join.sh"))
-	all := units(name(n), addresses[n], "/etc/kubernetes", "existing")
-	all["join.service"] = "[Unit]\nDescription=Join the control plane\nStartLimitIntervalSec=0\n[Service]\nType=oneshot\nRemainAfterExit=yes\nRestart=on-failure\nRestartSec=2\nExecStart=/bin/sh /usr/local/bin/join.sh " + name(
-		n,
-	) + " " + addresses[n] + "\n"
+	all := units(name, address, "/etc/kubernetes", "existing")
+	all["join.service"] = "[Unit]\nDescription=Join the control plane\nStartLimitIntervalSec=0\n[Service]\nType=oneshot\nRemainAfterExit=yes\nRestart=on-failure\nRestartSec=2\n" +
+		"ExecStart=" + strings.Join([]string{"/bin/sh", programDir + "/join.sh", name, address, endpoint}, " ") + "\n"
 	for unit, text := range all {
 		w.put(m, hostfile.UnitDir+"/"+unit, text)
 	}
@@ -109,7 +133,7 @@ func (w *world) joins(n int, m *systemdtest.Machine) {
 	w.Eventually(func() (string, error) {
 		p, err := m.Units(w.T).Unit(w.Context(), "join.service")
 		return p.ActiveState, err
-	}, patience, look).Should(Equal("active"), "%s: %s", name(n), w.story)
+	}, patience, look).Should(Equal("active"), "%s: %s", name, w.story)
 }
 
 // handedOver expects that the control plane is the others', with all that was put into it.
@@ -118,7 +142,7 @@ func (w *world) handedOver() {
 	for i, m := range w.others {
 		w.Expect(m.Run(w.T, programDir+"/"+membersProgram, "count", "http://127.0.0.1:2379")).To(Equal("2"), "etcd has left the bootstrap host")
 		w.Expect(w.kubectl(m, adminConfig, "get", "nodes")).To(And(ContainSubstring(name(1)), ContainSubstring(name(2)), Not(ContainSubstring("NotReady"))), "node %d", i+1)
-		w.Expect(w.kubectl(m, adminConfig, "get", "jobs,deployments", "--all-namespaces")).To(ContainSubstring("ironflow-cluster"), "what the hub has put among the manifests")
+		w.Expect(w.kubectl(m, adminConfig, "get", "jobs,deployments", "--all-namespaces")).To(ContainSubstring("deployment.apps/ironflow-cluster"), "what the hub has put among the manifests")
 	}
 	var marker hostfile.Installed
 	w.Expect(w.first.Host.Read(hostfile.InstalledFile, &marker)).To(Succeed())
@@ -131,8 +155,8 @@ func (w *world) handedOver() {
 func (w *world) told() {
 	w.Helper()
 	for _, h := range w.hosts() {
-		events, _, err := w.hub.Events(w.Context(), store.EventFilter{HostIDs: []string{h.ID}})
-		w.Expect(err).NotTo(HaveOccurred())
+		var events wire.EventList
+		w.do(http.MethodGet, "/events?host_id="+h.ID, nil, &events)
 		var stages []string
 		for _, e := range events {
 			if _, stage, is := strings.Cut(e.Message, "reached stage "); is {

@@ -5,10 +5,10 @@ package bootstrap_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,22 +16,25 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/google/uuid"
 	. "github.com/onsi/gomega"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/outcome"
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/hostfile"
-	"github.com/ironflow/ironflow/hub/inside"
-	"github.com/ironflow/ironflow/hub/service"
-	"github.com/ironflow/ironflow/hub/sources"
-	source "github.com/ironflow/ironflow/hub/sources/openshiftinstall"
-	"github.com/ironflow/ironflow/hub/validations"
+	"github.com/ironflow/ironflow/config"
 	"github.com/ironflow/ironflow/hub/wire"
-	"github.com/ironflow/ironflow/test/hub/testhub"
+	"github.com/ironflow/ironflow/test/balance"
+	"github.com/ironflow/ironflow/test/cluster/incluster"
+	"github.com/ironflow/ironflow/test/hub/program"
 	"github.com/ironflow/ironflow/test/lab"
+	"github.com/ironflow/ironflow/test/lab/labtest"
 	"github.com/ironflow/ironflow/test/livesystem"
+	"github.com/ironflow/ironflow/test/needs"
 	"github.com/ironflow/ironflow/test/openshiftinstall"
 	"github.com/ironflow/ironflow/test/output"
 	"github.com/ironflow/ironflow/test/systemd/systemdtest"
@@ -43,12 +46,14 @@ const (
 	look      = 500 * time.Millisecond
 	diskBytes = 10 << 30
 
-	version   = "4.20.1"
-	clusterID = "22222222-2222-4222-8222-222222222222"
-	infraEnv  = "11111111-1111-4111-8111-111111111111"
-	network   = "192.0.2.0/24"
-	apiVIP    = "192.0.2.3"
-	appsVIP   = "192.0.2.4"
+	version = "4.20.1"
+	network = "192.0.2.0/24"
+	apiVIP  = "192.0.2.3"
+	appsVIP = "192.0.2.4"
+
+	// userToken is that of the hub's one user; the pull secret opens nothing.
+	userToken  = "the-user-of-this-test"
+	pullSecret = `{"auths":{"registry.example":{"auth":"dXNlcjpub3RoaW5n"}}}`
 
 	// programDir is where the machines have programs that their images do not bring.
 	programDir = "/usr/local/bin"
@@ -70,12 +75,18 @@ func TestMain(m *testing.M) {
 type world struct {
 	*WithT
 	*testing.T
-	hub          *testhub.Hub
-	token, agent string
-	certificates certificates
-	// first is the bootstrap host in its live system, others the installed systems of the others.
+	hub               *program.Hub
+	user              *program.User
+	cluster, infraEnv string // their ids
+	token, agent      string
+	certificates      certificates
+	// first is the bootstrap host in its live system, others the installed systems of the others,
+	// and of that host when it has rebooted.
 	first  *livesystem.System
 	others []*systemdtest.Machine
+	assets string // where the programs of a control plane are
+	inner  *incluster.Cluster
+	inside *run // the program in the cluster
 }
 
 func newWorld(t *testing.T) *world {
@@ -84,63 +95,100 @@ func newWorld(t *testing.T) *world {
 	w := &world{WithT: NewWithT(t), T: t}
 	w.certificates = newCertificates(w.WithT)
 	w.startHub()
-	w.agent = os.Getenv("IRONFLOW_BIN")
-	if w.agent == "" {
-		w.agent = systemdtest.Build(t, "github.com/ironflow/ironflow/cmd/ironflow-agent")
-	} else {
-		w.agent = filepath.Join(w.agent, "ironflow-agent")
-	}
+	w.agent = needs.Shipped(t, "ironflow-agent")
+	w.newCluster()
 	w.bootMachines()
 	return w
 }
 
-// startHub starts a hub with the cluster, whose Ignition comes from the stand-in.
+// requirements are for machines that are small.
+const requirements = `[{"version":"default","master":{"cpu_cores":1,"ram_mib":1024,"disk_size_gb":10},"worker":{"cpu_cores":1,"ram_mib":1024,"disk_size_gb":10},"arbiter":{"cpu_cores":1,"ram_mib":1024,"disk_size_gb":10}}]`
+
+// startHub starts the hub, whose clusters' Ignition comes from the stand-in.
 func (w *world) startHub() {
 	w.Helper()
+	ctrl.SetLogger(logr.Discard())
 	installer := openshiftinstall.New(w.T)
 	installer.Bootstrap(w.certificates.bootstrapFiles(w.WithT), bootstrapUnits())
-	made, err := source.New(source.Options{Program: installer.Path, State: filepath.Join(w.TempDir(), "openshift-install")})
+	plane := labtest.ControlPlane(w.T, lab.ControlPlaneOptions{})
+	crds, err := config.CRDs()
 	w.Expect(err).NotTo(HaveOccurred())
-	small := validations.Requirements{CPUs: 1, MemoryMiB: 1024, DiskGB: 10}
-	w.hub = testhub.Start(w.T, testhub.Options{
-		Sources: map[sources.Name]sources.Source{sources.OpenShiftInstall: made},
-		Inside:  inside.Program{Image: "registry.example/ironflow-cluster:e2e", URL: "https://hub.example"},
-		Requirements: validations.Table{{Version: "default", Roles: map[wire.HostRole]validations.Requirements{
-			wire.HostRoleMaster: small, wire.HostRoleWorker: small, wire.HostRoleArbiter: small,
-		}}},
-		// Nobody gives the machine the time, names, or images of a registry; and its link is none of a NIC, whose neighbours an agent
-		// would look for.
-		Checks: service.Checks{DisabledHost: []string{
-			"ntp-synced", "release-domain-name-resolved-correctly", "container-images-available", "dns-wildcard-not-configured", "belongs-to-majority-group",
-		}},
+	_, err = envtest.InstallCRDs(plane.Config(), envtest.CRDInstallOptions{CRDs: crds})
+	w.Expect(err).NotTo(HaveOccurred())
+	w.hub, err = program.New(program.Options{
+		Program: needs.Shipped(w.T, "ironflow"), Kubeconfig: plane.Kubeconfig, Dir: filepath.Join(w.TempDir(), "hub"), UserToken: userToken,
+		Args: []string{
+			"--namespace", "default", "--metrics-insecure", "--hub-ignition-source", "openshift-install", "--hub-openshift-install", installer.Path,
+			"--hub-cluster-image", "registry.example/ironflow-cluster:e2e", "--hub-host-requirements", requirements,
+			// Nobody gives the machine the time, names, or images of a registry; and its link is none of a NIC, whose neighbours an agent
+			// would look for.
+			"--hub-disabled-host-validations", "ntp-synced,release-domain-name-resolved-correctly,container-images-available,dns-wildcard-not-configured,belongs-to-majority-group",
+		},
 	})
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(w.hub.Start(w.Context())).To(Succeed())
 	w.Cleanup(func() {
+		w.Expect(w.hub.Stop()).To(Succeed())
 		if w.Failed() {
-			w.Logf("hub:\n%s", w.hub.Timeline(w.T))
+			w.Log(w.hub.Log + ":\n" + w.hub.Tail())
 		}
 	})
-	_, err = w.hub.EnsureCluster(w.Context(), service.ClusterSpec{
-		ID: clusterID, Name: "prod", BaseDomain: "lab.example", Masters: 3, Version: version, ReleaseImage: "registry.example/release:" + version,
-		PullSecret: `{"auths":{"registry.example":{"auth":"dXNlcjpub3RoaW5n"}}}`, Source: sources.OpenShiftInstall,
-		MachineNetworks: []string{network}, APIVIPs: []string{apiVIP}, IngressVIPs: []string{appsVIP},
-	})
+	w.user, err = program.NewUser(w.hub.URL, w.hub.CA, userToken)
 	w.Expect(err).NotTo(HaveOccurred())
-	_, err = w.hub.EnsureInfraEnv(w.Context(), service.InfraEnvSpec{ID: infraEnv, Name: "pool", ClusterID: clusterID, AutoApprove: true})
+	w.Cleanup(w.user.Close)
+}
+
+// newCluster makes the cluster of three and its infra-env.
+func (w *world) newCluster() {
+	w.Helper()
+	var cluster wire.Cluster
+	w.do(http.MethodPost, "/clusters", wire.ClusterCreateParams{
+		Name: "prod", BaseDNSDomain: "lab.example", ControlPlaneCount: new(int64(3)), OpenshiftVersion: version, OcpReleaseImage: "registry.example/release:" + version,
+		PullSecret: pullSecret, MachineNetworks: []wire.MachineNetwork{{CIDR: network}}, APIVIPs: []wire.APIVIP{{IP: apiVIP}}, IngressVIPs: []wire.IngressVIP{{IP: appsVIP}},
+	}, &cluster)
+	w.cluster = cluster.ID
+	var env wire.InfraEnv
+	w.do(http.MethodPost, "/infra-envs", wire.InfraEnvCreateParams{Name: "pool", ClusterID: &w.cluster, PullSecret: pullSecret}, &env)
+	w.infraEnv = env.ID
+	var err error
+	w.token, err = w.hub.AgentToken(w.infraEnv)
 	w.Expect(err).NotTo(HaveOccurred())
-	w.token, err = w.hub.AgentToken(w.Context(), infraEnv)
-	w.Expect(err).NotTo(HaveOccurred())
+}
+
+// do is a user's call, which must succeed; what may pass is repeated, as clients do.
+func (w *world) do(method, path string, in, out any) {
+	w.Helper()
+	w.Eventually(func() error {
+		raw, err := w.user.Call(w.Context(), method, path, in)
+		switch refusal, refused := errors.AsType[program.Refusal](err); {
+		case refused:
+			return StopTrying(refusal.Error())
+		case err != nil || out == nil:
+			return err
+		}
+		return json.Unmarshal(raw, out)
+	}, patience, look).Should(Succeed())
+}
+
+// status is the cluster's.
+func (w *world) status() string {
+	w.Helper()
+	var c wire.Cluster
+	w.do(http.MethodGet, "/clusters/"+w.cluster, nil, &c)
+	return c.Status
 }
 
 // bootMachines boots the three, with the programs of a control plane, and puts them on one network.
 func (w *world) bootMachines() {
 	w.Helper()
-	assets, err := lab.Assets(w.Context(), "", nil)
+	var err error
+	w.assets, err = lab.Assets(w.Context(), "", nil)
 	w.Expect(err).NotTo(HaveOccurred())
 	first := systemdtest.Boot(w.T)
 	w.first = livesystem.New(w.T, first, livesystem.Disk{Bytes: diskBytes})
 	w.first.BringImage(w.T, livesystem.MakeImage(w.T, "../fixtures/coreos-disk/make.sh"))
 	w.first.AddNIC(w.T, mac(0))
-	w.programs(first, assets)
+	w.programs(first)
 	w.bind(first, w.agent, hostfile.AgentBinary)
 	w.put(first, programDir+"/podman", script(w.WithT, "podman.sh"))
 	first.Run(w.T, "chmod", "0755", programDir+"/podman")
@@ -150,14 +198,20 @@ func (w *world) bootMachines() {
 	first.Run(w.T, "systemctl", "start", hostfile.IPAUnit)
 	w.inNetworkOf(first, "ip link add br0 type bridge", "ip link set peer1 master br0", "ip link set br0 up")
 	for i := 1; i < len(addresses); i++ {
-		m := systemdtest.Boot(w.T)
-		w.programs(m, assets)
-		w.inNetworkOf(first,
-			fmt.Sprintf("ip link add port%d type veth peer name eno1 address %s netns %s", i, mac(i), pid(m)),
-			fmt.Sprintf("ip link set port%d master br0", i), fmt.Sprintf("ip link set port%d up", i))
-		w.inNetworkOf(m, "ip address add "+addresses[i]+"/24 dev eno1", "ip link set eno1 up")
-		w.others = append(w.others, m)
+		w.others = append(w.others, w.installed(i))
 	}
+}
+
+// installed boots the installed system of a host, with the host's address.
+func (w *world) installed(n int) *systemdtest.Machine {
+	w.Helper()
+	m := systemdtest.Boot(w.T)
+	w.programs(m)
+	w.inNetworkOf(w.first.Machine,
+		fmt.Sprintf("ip link add port%d type veth peer name eno1 address %s netns %s", n, mac(n), pid(m)),
+		fmt.Sprintf("ip link set port%d master br0", n), fmt.Sprintf("ip link set port%d up", n))
+	w.inNetworkOf(m, "ip address add "+addresses[n]+"/24 dev eno1", "ip link set eno1 up")
+	return m
 }
 
 // pid is the machine's first process.
@@ -173,10 +227,10 @@ func (w *world) inNetworkOf(m *systemdtest.Machine, lines ...string) {
 }
 
 // programs gives the machine etcd, kube-apiserver and kubectl, and what sees to etcd's members.
-func (w *world) programs(m *systemdtest.Machine, assets string) {
+func (w *world) programs(m *systemdtest.Machine) {
 	w.Helper()
 	for _, name := range []string{"etcd", "kube-apiserver", "kubectl"} {
-		path, err := filepath.EvalSymlinks(filepath.Join(assets, name))
+		path, err := filepath.EvalSymlinks(filepath.Join(w.assets, name))
 		w.Expect(err).NotTo(HaveOccurred())
 		w.bind(m, path, programDir+"/"+name)
 	}
@@ -235,16 +289,13 @@ func (r *run) code() int {
 // startFirst starts the agent of the bootstrap host, in its machine.
 func (w *world) startFirst() *run {
 	w.Helper()
-	target, err := url.Parse(w.hub.URL)
+	listener := w.first.Listen(w.T) // on the machine's own loopback, for which the hub's certificate is good, too
+	balance.Serve(w.T, listener, balance.TCP(strings.TrimPrefix(w.hub.URL, "https://"))...)
+	ca, err := os.ReadFile(w.hub.CA)
 	w.Expect(err).NotTo(HaveOccurred())
-	listener := w.first.Listen(w.T)
-	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, Transport: w.hub.Client().Transport,
-	}}
-	go func() { _ = server.Serve(listener) }()
-	w.Cleanup(func() { _ = server.Close() })
-	cmd := w.first.Command(context.WithoutCancel(w.Context()), hostfile.AgentBinary, "agent", "--url", "http://"+listener.Addr().String(), "--infra-env-id", infraEnv,
-		"--agent-version", "ironflow-agent:test", "--interval", "1", "--with-stdout-logging")
+	w.put(w.first.Machine, "/etc/hub-ca.crt", string(ca))
+	cmd := w.first.Command(context.WithoutCancel(w.Context()), hostfile.AgentBinary, "agent", "--url", "https://"+listener.Addr().String(), "--infra-env-id", w.infraEnv,
+		"--cacert", "/etc/hub-ca.crt", "--agent-version", "ironflow-agent:test", "--interval", "1", "--with-stdout-logging")
 	cmd.Env = append(cmd.Env, hubclient.TokenEnv+"="+w.token, outcome.InvocationEnv+"="+invocation())
 	return w.start("the bootstrap host's agent", cmd)
 }
@@ -268,13 +319,13 @@ func (w *world) startOther(n int) *run {
 	dir := hostfile.Dir{Root: w.TempDir()}
 	file := filepath.Join(dir.Root, "scenario.yaml")
 	w.Expect(s.Save(file)).To(Succeed())
-	ca, err := os.ReadFile(w.hub.CAFile)
+	ca, err := os.ReadFile(w.hub.CA)
 	w.Expect(err).NotTo(HaveOccurred())
 	boot := dir.Path(hostfile.BootIDPath())
 	w.Expect(os.MkdirAll(filepath.Dir(boot), 0o755)).To(Succeed())
 	w.Expect(os.WriteFile(boot, []byte(uuid.NewString()+"\n"), 0o600)).To(Succeed())
 	w.Expect(os.WriteFile(dir.Path("/ca.crt"), bytes.TrimSpace(ca), 0o600)).To(Succeed())
-	cmd := exec.CommandContext(context.WithoutCancel(w.Context()), w.agent, "agent", "--url", w.hub.URL, "--infra-env-id", infraEnv, "--cacert", "/ca.crt",
+	cmd := exec.CommandContext(context.WithoutCancel(w.Context()), w.agent, "agent", "--url", w.hub.URL, "--infra-env-id", w.infraEnv, "--cacert", "/ca.crt",
 		"--agent-version", "ironflow-agent:test", "--interval", "1", "--with-journal-logging=false", "--with-text-logging=false", "--with-stdout-logging",
 		"--dry-run", "--dry-scenario", file)
 	cmd.Env = append(os.Environ(), hostfile.RootEnv+"="+dir.Root, hubclient.TokenEnv+"="+w.token, outcome.InvocationEnv+"="+invocation())
@@ -287,13 +338,14 @@ func name(n int) string { return fmt.Sprintf("node-%d", n) }
 // story is how far all is, for a test that fails.
 func (w *world) story() string {
 	var b strings.Builder
-	c, err := w.hub.Cluster(context.WithoutCancel(w.Context()), clusterID, true)
-	if err != nil {
-		return err.Error()
-	}
+	var c wire.Cluster
+	w.do(http.MethodGet, "/clusters/"+w.cluster, nil, &c)
 	fmt.Fprintln(&b, "cluster:", c.Status, c.StatusInfo, c.ValidationsInfo)
 	for _, h := range c.Hosts {
 		fmt.Fprintln(&b, "host:", h.ID, h.RequestedHostname, h.Role, h.Bootstrap, h.Status, h.StatusInfo, h.Progress, h.ValidationsInfo)
+	}
+	if w.inside != nil {
+		fmt.Fprintln(&b, "inside the cluster:", w.inside.said.String())
 	}
 	for _, m := range append([]*systemdtest.Machine{w.first.Machine}, w.others...) {
 		out, _ := m.Command(

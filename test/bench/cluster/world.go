@@ -154,7 +154,7 @@ func (w *world) fill(ctx context.Context, hosts int) error {
 
 // node makes a node that is Ready, as large as real ones are, with its pods.
 func (w *world) node(ctx context.Context, n int) error {
-	if err := w.inner.Node(ctx, name(n), address(n), true); err != nil {
+	if err := w.inner.Node(ctx, name(n), address(n), true, nil); err != nil {
 		return err
 	}
 	var told []object

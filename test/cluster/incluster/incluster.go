@@ -214,9 +214,9 @@ func (c *Cluster) Approvals(ctx context.Context, name string) (int, error) {
 	return len(q.Status.Conditions), err
 }
 
-// Node makes a node, as a kubelet does.
-func (c *Cluster) Node(ctx context.Context, name, address string, ready bool) error {
-	if err := c.Create(ctx, observe.Nodes, Object{"metadata": Object{"name": name}}); err != nil {
+// Node makes a node, as a kubelet does, with labels if it is new.
+func (c *Cluster) Node(ctx context.Context, name, address string, ready bool, labels map[string]string) error {
+	if err := c.Create(ctx, observe.Nodes, Object{"metadata": Object{"name": name, "labels": labels}}); err != nil {
 		return err
 	}
 	return c.Admin.MergePatch(ctx, observe.Nodes+"/"+name+"/status", Object{"status": Object{

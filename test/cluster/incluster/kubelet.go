@@ -18,6 +18,8 @@ type Kubelet struct {
 	Cluster *Cluster
 	// Name and Address are the node's.
 	Name, Address string
+	// Labels are those that the node registers with.
+	Labels map[string]string
 	// Round tells the requests of a cluster that is installed anew from those before.
 	Round int
 }
@@ -30,7 +32,7 @@ func (k Kubelet) Joins(ctx context.Context) error {
 	if err := k.ask(ctx, "client", csr.Client, "system:bootstrap:abcdef", "system:bootstrappers"); err != nil {
 		return err
 	}
-	return k.Cluster.Node(ctx, k.Name, k.Address, false)
+	return k.Cluster.Node(ctx, k.Name, k.Address, false, k.Labels)
 }
 
 // GetsReady makes the node Ready, once its serving certificate is approved.
@@ -38,7 +40,7 @@ func (k Kubelet) GetsReady(ctx context.Context) error {
 	if err := k.ask(ctx, "serving", csr.Serving, "system:node:"+k.Name, "system:nodes"); err != nil {
 		return err
 	}
-	return k.Cluster.Node(ctx, k.Name, k.Address, true)
+	return k.Cluster.Node(ctx, k.Name, k.Address, true, k.Labels)
 }
 
 // ask makes a request and waits until it is approved.

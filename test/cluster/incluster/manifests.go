@@ -1,35 +1,55 @@
 package incluster
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/ironflow/ironflow/cluster/manifests"
 	"github.com/ironflow/ironflow/cluster/settings"
 	"github.com/ironflow/ironflow/hub/inside"
 )
 
+// workload is the part of a Deployment or Job that says how its program is started.
+type workload struct {
+	Spec struct {
+		Template struct {
+			Spec struct {
+				Containers []struct {
+					Env []struct{ Name, Value string }
+				}
+			}
+		}
+	}
+}
+
+// into adds the variables of the program. What the kubelet mounts is left out: the files of
+// token and authority.
+func (w workload) into(env map[string]string) {
+	for _, c := range w.Spec.Template.Spec.Containers {
+		for _, e := range c.Env {
+			if e.Name != "IRONFLOW_CLUSTER_TOKEN_FILE" && e.Name != "CA_CERT_PATH" {
+				env[e.Name] = e.Value
+			}
+		}
+	}
+}
+
 // Environment is that of the program inside as its workload among the manifests says, with the
-// token of their Secret. What the kubelet mounts is left out: the files of token and authority.
-func Environment(manifests string) (map[string]string, error) {
+// token of their Secret.
+func Environment(text string) (map[string]string, error) {
 	env := map[string]string{}
-	for document := range strings.SplitSeq(strings.TrimPrefix(manifests, "---\n"), "\n---\n") {
+	for document := range strings.SplitSeq(strings.TrimPrefix(text, "---\n"), "\n---\n") {
 		var o struct {
 			Kind       string
 			StringData struct{ Token string }
-			Spec       struct {
-				Template struct {
-					Spec struct {
-						Containers []struct {
-							Env []struct{ Name, Value string }
-						}
-					}
-				}
-			}
+			workload
 		}
 		if err := yaml.Unmarshal([]byte(document), &o); err != nil {
 			return nil, fmt.Errorf("%s: %w", inside.Manifest, err)
@@ -37,18 +57,32 @@ func Environment(manifests string) (map[string]string, error) {
 		if o.Kind == "Secret" {
 			env[settings.TokenEnv] = o.StringData.Token
 		}
-		for _, c := range o.Spec.Template.Spec.Containers {
-			for _, e := range c.Env {
-				env[e.Name] = e.Value
-			}
-		}
+		o.into(env)
 	}
-	delete(env, "IRONFLOW_CLUSTER_TOKEN_FILE")
-	delete(env, "CA_CERT_PATH")
+	return env, complete(env)
+}
+
+// Environment is that of the program inside as its Deployment in the cluster says.
+func (c *Cluster) Environment(ctx context.Context) (map[string]string, error) {
+	const at = "/namespaces/" + manifests.Namespace
+	var deployment workload
+	if err := c.Admin.Get(ctx, "/apis/apps/v1"+at+"/deployments/"+manifests.Name, &deployment); err != nil {
+		return nil, err
+	}
+	var secret struct{ Data struct{ Token []byte } }
+	if err := c.Admin.Get(ctx, "/api/v1"+at+"/secrets/"+manifests.Name, &secret); err != nil {
+		return nil, err
+	}
+	env := map[string]string{settings.TokenEnv: string(secret.Data.Token)}
+	deployment.into(env)
+	return env, complete(env)
+}
+
+func complete(env map[string]string) error {
 	if env[settings.TokenEnv] == "" || env["CLUSTER_ID"] == "" {
-		return nil, fmt.Errorf("%s: it has no workload with a token", inside.Manifest)
+		return errors.New("ironflow-cluster has no workload with a token")
 	}
-	return env, nil
+	return nil
 }
 
 // Manifests are those of the program inside that a host's Ignition has; it has them once.

@@ -147,7 +147,7 @@ func TestAHostLeavesItsClusterBeforeItIsCleaned(t *testing.T) {
 	m.ownInner()
 	host := m.host(m.machine)
 	name, address := m.identity(host)
-	m.Expect(m.inner.Node(m.Context(), name, address, true)).To(Succeed())
+	m.Expect(m.inner.Node(m.Context(), name, address, true, nil)).To(Succeed())
 	inner := m.kube(m.inner.Plane)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "work"}}
 	pod.Spec.NodeName, pod.Spec.Containers = name, []corev1.Container{{Name: "a", Image: "registry.example/a:1"}}
