@@ -39,10 +39,11 @@ const (
 )
 
 // medium makes the config image of a cluster of that release with the shipped program, and
-// returns its file.
-func (r *rack) medium(release string) string {
+// returns its file. Node zero is installed to the disk.
+func (r *rack) medium(release, disk string) string {
 	r.Helper()
 	input := four.input(3, "eno1")
+	input["hostconfig/zero/root-device-hints.yaml"] = "deviceName: " + disk + "\n"
 	delete(input, "cluster-manifests/nmstateconfig.yaml") // as with DHCP, which is played here
 	input["cluster-manifests/infraenv.yaml"] = manifests(3)["infraenv.yaml"]
 	input["cluster-manifests/cluster-image-set.yaml"] = "apiVersion: hive.openshift.io/v1\nkind: ClusterImageSet\nmetadata: {name: edge}\nspec: {releaseImage: '" + release + "'}\n"
@@ -136,6 +137,13 @@ func (r *rack) says(m *systemdtest.Machine, slot string) func() string {
 func (r *rack) factory(i int) *systemdtest.Machine {
 	r.Helper()
 	m := r.power(i)
+	r.manufactured(m)
+	return m
+}
+
+// manufactured gives a machine what an appliance's disk has, and waits until it asks for its settings.
+func (r *rack) manufactured(m *systemdtest.Machine) {
+	r.Helper()
 	r.Expect(rolefiles.Write(m.Host.Path(roles))).To(Succeed())
 	table, err := units.Render(units.Options{Workflow: units.Appliance})
 	r.Expect(err).NotTo(HaveOccurred())
@@ -148,7 +156,6 @@ func (r *rack) factory(i int) *systemdtest.Machine {
 	m.Run(r.T, "systemctl", words...)
 	m.Run(r.T, "systemctl", "start", "--no-block", "multi-user.target")
 	r.Eventually(r.says(m, "60_config-image"), patience, look).Should(ContainSubstring("attach a medium with the label agent_configimage"), r.journals)
-	return m
 }
 
 // TestAnApplianceOnARealSystemd: three machines of one factory image get their settings from
@@ -156,8 +163,8 @@ func (r *rack) factory(i int) *systemdtest.Machine {
 // release before; node zero loses its power after it had begun.
 func TestAnApplianceOnARealSystemd(t *testing.T) {
 	r := newRack(t, units.Appliance, map[string]string{}, "--release-image", factoryRelease)
-	good := needs.LoopDevice(t, r.medium(factoryRelease))
-	wrong, trap := needs.LoopDevice(t, r.medium(otherRelease)), needs.LoopDevice(t, r.trap())
+	good := needs.LoopDevice(t, r.medium(factoryRelease, "/dev/nvme0n1"))
+	wrong, trap := needs.LoopDevice(t, r.medium(otherRelease, "/dev/nvme0n1")), needs.LoopDevice(t, r.trap())
 	for i := range 3 {
 		r.machines = append(r.machines, r.factory(i))
 	}

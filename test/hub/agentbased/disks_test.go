@@ -4,18 +4,26 @@ package agentbased
 
 import (
 	"bytes"
+	"crypto/tls"
+	"encoding/base64"
 	"fmt"
 	"net"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	"github.com/vishvananda/netlink"
 
+	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/agent/agentbased/units"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/lab/pki"
 	"github.com/ironflow/ironflow/test/livesystem"
+	"github.com/ironflow/ironflow/test/needs"
 	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
 
@@ -80,6 +88,36 @@ func (r *rack) route(m *systemdtest.Machine) {
 	r.Expect(link.RouteAdd(&netlink.Route{LinkIndex: card.Attrs().Index, Gw: net.ParseIP("198.51.100.1")})).To(Succeed())
 }
 
+// lives boots three machines with disks, on one cable.
+func (r *rack) lives(image string) (systems []*livesystem.System) {
+	r.Helper()
+	for i := range 3 {
+		s := r.live(i, image)
+		systems, r.machines = append(systems, s), append(r.machines, s.Machine)
+	}
+	r.cableCards()
+	return systems
+}
+
+// written expects that the machine has the image's root on its disk, and the Ignition that the
+// hub has made for its host, and that it restarts.
+func (r *rack) written(i int, s *livesystem.System, image string) {
+	r.Helper()
+	hosts := r.cluster().Hosts
+	n := slices.IndexFunc(hosts, func(h wire.Host) bool { return cardOf(h) == mac(i) })
+	r.Expect(n).To(BeNumerically(">=", 0), "machine %d", i)
+	r.Expect(s.Boot(r.T, "ignition/config.ign")).To(Equal(r.ignition(hosts[n])), "machine %d", i)
+	root := [2]int64{69632 * 512, 40960 * 512} // test/fixtures/coreos-disk
+	r.Expect(bytes.Equal(s.Section(r.T, root[0], root[1]), livesystem.Section(r.T, image, root[0], root[1]))).To(BeTrue(), "machine %d has the image's root", i)
+	r.Eventually(func() error { return s.Command(r.Context(), "test", "-e", "/run/restarted").Run() }, patience, look).Should(Succeed())
+}
+
+// fixture is an image as coreos-installer writes it.
+func fixture(t *testing.T) string {
+	t.Helper()
+	return livesystem.MakeImage(t, "../../fixtures/coreos-disk/make.sh")
+}
+
 // TestDisksAreWritten: the hosts of an automated installation write their disks by the real
 // coreos-installer, node zero's last, and each has the Ignition that the hub has made for it.
 // Nothing is a dry run: what the agents find is what the machines have.
@@ -91,25 +129,92 @@ func TestDisksAreWritten(t *testing.T) {
 	input["hostconfig/zero/root-device-hints.yaml"] = "deviceName: /dev/sda\n"
 	input["hub.env"] = "IRONFLOW_HUB_STAGE_TIMEOUTS=Rebooting=20s\n" // nobody comes back from a restart that is not done
 	r := newRack(t, units.Automated, input, "--rendezvous-ip", four.address(0))
-	image := livesystem.MakeImage(t, "../../fixtures/coreos-disk/make.sh")
-	var systems []*livesystem.System
-	for i := range 3 {
-		s := r.live(i, image)
-		systems, r.machines = append(systems, s), append(r.machines, s.Machine)
-	}
-	r.cableCards()
+	image := fixture(t)
+	systems := r.lives(image)
 	r.reach(r.machines[0], four.address(0))
 	for _, m := range r.machines {
 		r.starts(m)
 	}
 	r.Eventually(r.statuses, 2*patience, look).Should(And(HaveLen(3), HaveEach(wire.HostStatusInstalled)), r.journals)
-	hosts := r.cluster().Hosts
 	for i, s := range systems {
-		n := slices.IndexFunc(hosts, func(h wire.Host) bool { return cardOf(h) == mac(i) })
-		r.Expect(n).To(BeNumerically(">=", 0), "machine %d", i)
-		r.Expect(s.Boot(t, "ignition/config.ign")).To(Equal(r.ignition(hosts[n])), "machine %d", i)
-		root := [2]int64{69632 * 512, 40960 * 512} // test/fixtures/coreos-disk
-		r.Expect(bytes.Equal(s.Section(t, root[0], root[1]), livesystem.Section(t, image, root[0], root[1]))).To(BeTrue(), "machine %d has the image's root", i)
-		r.Eventually(func() error { return s.Command(t.Context(), "test", "-e", "/run/restarted").Run() }, patience, look).Should(Succeed())
+		r.written(i, s, image)
+	}
+}
+
+// TestDisksOfAddedNodesAreWritten: each host of that workflow writes its disk for the running
+// cluster, whose endpoint is played, and is added.
+func TestDisksOfAddedNodesAreWritten(t *testing.T) {
+	livesystem.Need(t)
+	authority, err := pki.New("machine-config-server")
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	input := nodes(3)
+	input["nodes-config.yaml"] = strings.ReplaceAll(input["nodes-config.yaml"], "/dev/nvme0n1", "/dev/sda")
+	input["clusterconfig/worker-ignition-endpoint.json"] = `{"url": "https://` + endpoint + `/config/worker", "ca_certificate": "` + base64.StdEncoding.EncodeToString(authority.PEM) + `"}`
+	r := newRack(t, units.AddNodes, input)
+	image := fixture(t)
+	systems := r.lives(image)
+	r.serves(authority)
+	for _, m := range r.machines {
+		r.starts(m)
+	}
+	for i, s := range systems {
+		r.reach(s.Machine, four.address(i))
+		r.Eventually(r.statuses, 2*patience, look).Should(And(HaveLen(1), HaveKeyWithValue(mac(i), wire.HostStatusAddedToExistingCluster)), r.journals)
+		r.written(i, s, image)
+	}
+}
+
+// endpoint is that of a running cluster, from which hosts that join get their configuration.
+const endpoint = "198.51.100.3:22623"
+
+// serves plays it, at the cable's first machine.
+func (r *rack) serves(authority *pki.Authority) {
+	r.Helper()
+	ns, zero := r.namespace(r.machines[0])
+	defer func() { _ = ns.Close() }() // it was only looked through
+	defer zero.Close()
+	card, err := zero.LinkByName("eno1")
+	r.Expect(err).NotTo(HaveOccurred())
+	host, _, _ := strings.Cut(endpoint, ":")
+	address, err := netlink.ParseAddr(host + "/32")
+	r.Expect(err).NotTo(HaveOccurred())
+	r.Expect(zero.AddrAdd(card, address)).To(Succeed())
+	pair, err := authority.Server(host)
+	r.Expect(err).NotTo(HaveOccurred())
+	certificate, err := tls.X509KeyPair(pair.Cert, pair.Key)
+	r.Expect(err).NotTo(HaveOccurred())
+	server := &http.Server{
+		ReadHeaderTimeout: time.Minute, TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(`{"ignition":{"version":"3.2.0"}}`))
+		}),
+	}
+	listener := r.machines[0].ListenAt(r.T, endpoint)
+	go func() { _ = server.ServeTLS(listener, "", "") }()
+	r.Cleanup(func() { _ = server.Close() })
+}
+
+// TestDisksOfAppliancesAreWritten: machines of one factory image get their settings from a
+// medium each, and write their disks.
+func TestDisksOfAppliancesAreWritten(t *testing.T) {
+	livesystem.Need(t)
+	r := newRack(t, units.Appliance, map[string]string{}, "--release-image", factoryRelease)
+	image := fixture(t)
+	medium := needs.LoopDevice(t, r.medium(factoryRelease, "/dev/sda"))
+	var systems []*livesystem.System
+	for i := range 3 {
+		s := r.live(i, image)
+		r.manufactured(s.Machine)
+		systems, r.machines = append(systems, s), append(r.machines, s.Machine)
+	}
+	r.cableCards()
+	for _, m := range r.machines {
+		r.attach(m, medium)
+	}
+	r.Eventually(func() string { return r.holdsOn(0, places.RendezvousHost) }, patience, look).Should(ContainSubstring("NODE_ZERO_IP"), r.journals)
+	r.reach(r.machines[0], four.address(0))
+	r.Eventually(r.statuses, 2*patience, look).Should(And(HaveLen(3), HaveEach(wire.HostStatusInstalled)), r.journals)
+	for i, s := range systems {
+		r.written(i, s, image)
 	}
 }

@@ -183,7 +183,13 @@ func (m *Machine) Bus() string {
 // Listen opens a loopback listener inside the machine's network, served by the test.
 func (m *Machine) Listen(t testing.TB) net.Listener {
 	t.Helper()
-	l, err := within(m.Network(), func() (net.Listener, error) { return new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0") })
+	return m.ListenAt(t, "127.0.0.1:0")
+}
+
+// ListenAt is [Machine.Listen] at an address that the machine has, host and port.
+func (m *Machine) ListenAt(t testing.TB, address string) net.Listener {
+	t.Helper()
+	l, err := within(m.Network(), func() (net.Listener, error) { return new(net.ListenConfig).Listen(t.Context(), "tcp", address) })
 	if err != nil {
 		t.Fatalf("listen inside the machine: %v", err)
 	}
