@@ -39,18 +39,17 @@ const (
 )
 
 // medium makes the config image of a cluster of that release with the shipped program, and
-// returns its file. Node zero is installed to the disk.
-func (r *rack) medium(release, disk string) string {
+// returns its file. Settings are further ones of the hub.
+func (r *rack) medium(release, settings string) string {
 	r.Helper()
 	input := four.input(3, "eno1")
-	input["hostconfig/zero/root-device-hints.yaml"] = "deviceName: " + disk + "\n"
 	delete(input, "cluster-manifests/nmstateconfig.yaml") // as with DHCP, which is played here
 	input["cluster-manifests/infraenv.yaml"] = manifests(3)["infraenv.yaml"]
 	input["cluster-manifests/cluster-image-set.yaml"] = "apiVersion: hive.openshift.io/v1\nkind: ClusterImageSet\nmetadata: {name: edge}\nspec: {releaseImage: '" + release + "'}\n"
 	install := "cluster-manifests/agent-cluster-install.yaml"
 	input[install] = strings.Replace(input[install], "spec:\n", "spec:\n  imageSetRef: {name: edge}\n", 1)
-	input["hub.env"] = "IRONFLOW_HUB_STAGE_TIMEOUTS=Rebooting=20s\nIRONFLOW_HUB_IGNITION_DIR=" + roles + "\n" // nobody comes back from a pretended installation
-	dir := filepath.Join(r.dir, "settings-"+release[strings.LastIndex(release, ":")+1:])
+	input["hub.env"] = "IRONFLOW_HUB_STAGE_TIMEOUTS=Rebooting=20s\nIRONFLOW_HUB_IGNITION_DIR=" + roles + "\n" + settings // nobody comes back from a pretended installation
+	dir := filepath.Join(r.dir, "settings-"+filepath.Base(release))
 	for name, text := range input {
 		r.write(dir, name, text)
 	}
@@ -163,8 +162,8 @@ func (r *rack) manufactured(m *systemdtest.Machine) {
 // release before; node zero loses its power after it had begun.
 func TestAnApplianceOnARealSystemd(t *testing.T) {
 	r := newRack(t, units.Appliance, map[string]string{}, "--release-image", factoryRelease)
-	good := needs.LoopDevice(t, r.medium(factoryRelease, "/dev/nvme0n1"))
-	wrong, trap := needs.LoopDevice(t, r.medium(otherRelease, "/dev/nvme0n1")), needs.LoopDevice(t, r.trap())
+	good := needs.LoopDevice(t, r.medium(factoryRelease, ""))
+	wrong, trap := needs.LoopDevice(t, r.medium(otherRelease, "")), needs.LoopDevice(t, r.trap())
 	for i := range 3 {
 		r.machines = append(r.machines, r.factory(i))
 	}
