@@ -87,8 +87,6 @@ var (
 	Installing = []string{installing, inProgress, pendingUser}
 	// Pool are unbound hosts.
 	Pool = []string{discoveringPool, knownPool, insufficientPool, disconnectedPool}
-	// Final are hosts that nothing happens to without a person or a new registration.
-	Final = []string{installed, added, failed, cancelled, resettingUser, unbindingUser}
 )
 
 // TakesInventory tells that an inventory may still change things for a host in the status.

@@ -94,7 +94,7 @@ func TestNothingChangesBeforeItsDeadline(t *testing.T) {
 			}
 		}
 		outcome := validations.HostOutcome{HasInventory: d.coin(), MinimumHardware: true, NetworkDefined: d.coin(), Others: d.coin()}
-		facts := validations.Decode(&h.API)
+		facts := validations.Decode(&h.API, validations.Known{})
 		spared := d.coin()
 		decide := func(j judge.Judge) (rules.Decision, error) {
 			f := j.HostFacts(h, c, facts, outcome)

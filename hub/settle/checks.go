@@ -33,7 +33,7 @@ func (w *Work) Facts(h *store.Host) *validations.HostFacts {
 	if d, ok := w.decoded[h.Key()]; ok && d.texts == texts && d.facts.Host == &h.API {
 		return d.facts
 	}
-	return w.decodedAs(h, validations.DecodeWith(&h.API, validations.Known{Inventory: h.Inventory(), Links: w.keptLinks(h)}))
+	return w.decodedAs(h, validations.Decode(&h.API, validations.Known{Inventory: h.Inventory(), Links: w.keptLinks(h)}))
 }
 
 // allFacts returns the same with the connectivity report itself.
@@ -41,7 +41,7 @@ func (w *Work) allFacts(h *store.Host) *validations.HostFacts {
 	if facts := w.Facts(h); facts.Connectivity != nil || facts.Links == nil {
 		return facts
 	}
-	return w.decodedAs(h, validations.DecodeWith(&h.API, validations.Known{Inventory: h.Inventory()}))
+	return w.decodedAs(h, validations.Decode(&h.API, validations.Known{Inventory: h.Inventory()}))
 }
 
 func (w *Work) decodedAs(h *store.Host, facts *validations.HostFacts) *validations.HostFacts {

@@ -208,7 +208,7 @@ func (w *Work) catchUp(c *store.Cluster, e *entry) (*entry, error) {
 			if err != nil {
 				return nil, err
 			}
-			facts := validations.DecodeWith(&h.API, validations.Known{Inventory: h.Inventory()})
+			facts := validations.Decode(&h.API, validations.Known{Inventory: h.Inventory()})
 			m, reports[mark.Host] = w.MemberOf(h, stored, facts), facts.Connectivity
 		} else if mark.At.After(m.HeardAt) {
 			m = m.Heard(mark.At, mark.Clock)

@@ -40,9 +40,6 @@ const (
 	theDisks        = "report on disk speed"
 )
 
-// Decode reads the reports of a host.
-func Decode(h *wire.Host) *HostFacts { return DecodeWith(h, Known{}) }
-
 // Known are reports that were read before; what is nil is read.
 type Known struct {
 	Inventory *wire.Inventory
@@ -50,8 +47,8 @@ type Known struct {
 	Links *Links
 }
 
-// DecodeWith reads all reports of a host that are not known.
-func DecodeWith(h *wire.Host, known Known) *HostFacts {
+// Decode reads all reports of a host that are not known.
+func Decode(h *wire.Host, known Known) *HostFacts {
 	f := &HostFacts{Host: h, Links: known.Links, Inventory: known.Inventory}
 	if f.Inventory == nil {
 		f.Inventory = decodeInto[wire.Inventory](f, theInventory, h.Inventory)

@@ -24,7 +24,7 @@ func TestAHostCannotFloodItsCluster(t *testing.T) {
 	}
 	report, err := json.Marshal(wire.ConnectivityReport{RemoteHosts: []wire.ConnectivityRemoteHost{remote, remote}})
 	g.Expect(err).NotTo(HaveOccurred())
-	member := validations.Decode(&wire.Host{ID: "a", Connectivity: string(report)}).Member()
+	member := validations.Decode(&wire.Host{ID: "a", Connectivity: string(report)}, validations.Known{}).Member()
 	g.Expect(member.Strangers).To(And(ContainElement(validations.Stranger{Address: "192.0.2.7", MAC: "52:54:00000000"}), HaveLen(1000)))
 }
 

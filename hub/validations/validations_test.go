@@ -21,7 +21,7 @@ func good() validations.HostInput {
 		NTPSources: `[{"source_name":"a","source_state":"synced"}]`,
 		DisksInfo:  `{"/dev/disk/by-id/wwn-1":{"path":"/dev/disk/by-id/wwn-1","disk_speed":{"tested":true,"speed_ms":3}}}`,
 	}
-	facts := validations.Decode(h)
+	facts := validations.Decode(h, validations.Known{})
 	facts.Inventory = &wire.Inventory{
 		Hostname: "node-1", CPU: &wire.CPU{Count: 8}, Memory: &wire.Memory{PhysicalBytes: 32 << 30},
 		Disks:  []wire.Disk{{ID: "/dev/disk/by-id/wwn-1", Path: "/dev/sda", Name: "sda", DriveType: wire.DriveTypeSsd, SizeBytes: 200e9}},
@@ -59,7 +59,10 @@ func TestEachCheckFailsByItself(t *testing.T) {
 			func(o validations.HostOutcome) bool { return o.MinimumHardware },
 		},
 		"unreadable inventory": {
-			func(in *validations.HostInput) { in.Host.Inventory = "{"; in.HostFacts = validations.Decode(in.Host) }, "has-min-cpu-cores", "error", "cannot be read",
+			func(in *validations.HostInput) {
+				in.Host.Inventory = "{"
+				in.HostFacts = validations.Decode(in.Host, validations.Known{})
+			}, "has-min-cpu-cores", "error", "cannot be read",
 			func(o validations.HostOutcome) bool { return o.MinimumHardware },
 		},
 		"inventory too large": {
