@@ -52,6 +52,9 @@ func (f *Fleet) Ask(ctx context.Context, key store.HostKey, want store.HostSetti
 		if !slices.Contains(changeable, host.API.Status) {
 			return refusal.BadRequest("host %s cannot change while it is %s", judge.HostName(host), host.API.Status)
 		}
+		if err := takesRole(w, host, c.params.HostRole); err != nil {
+			return err
+		}
 		if c.freeDisk {
 			if err := reports.FreeDisk(w, host); err != nil {
 				return err

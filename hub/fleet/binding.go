@@ -19,6 +19,8 @@ func (f *Fleet) BindHost(ctx context.Context, key store.HostKey, clusterID strin
 	out, err := f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
 		c, err := w.Cluster(clusterID)
 		switch {
+		case clusterID == "":
+			return refusal.Missing("cluster_id", "want the id of a cluster")
 		case refusal.IsNotFound(err):
 			return refusal.BadRequest("there is no cluster %s", clusterID)
 		case err != nil:
@@ -35,6 +37,9 @@ func (f *Fleet) BindHost(ctx context.Context, key store.HostKey, clusterID strin
 			return refusal.Conflict("cluster %s takes no new hosts: it is %s", c.API.Name, c.API.Status)
 		}
 		if err := fitsArchitecture(host, c); err != nil {
+			return err
+		}
+		if err := fitsRole(host.API.Role, c); err != nil {
 			return err
 		}
 		if err := w.Trigger(host, hostmachine.Bind, ""); err != nil {

@@ -72,6 +72,9 @@ func (f *Fleet) UpdateHost(ctx context.Context, key store.HostKey, p wire.HostUp
 		if !slices.Contains(changeable, host.API.Status) {
 			return refusal.BadRequest("host %s cannot change while it is %s", judge.HostName(host), host.API.Status)
 		}
+		if err := takesRole(w, host, p.HostRole); err != nil {
+			return err
+		}
 		before := unit.Text(host)
 		if takesBack(host, p.DisksSelectedConfig) {
 			if err := reports.FreeDisk(w, host); err != nil {

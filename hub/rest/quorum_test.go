@@ -1,12 +1,15 @@
 package rest_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/hub/testhub"
 )
@@ -71,6 +74,43 @@ func TestTwoMastersWithAnArbiter(t *testing.T) {
 	}
 	c, _ = p.readCluster(t)
 	g.Expect(c.Status).To(Equal(wire.ClusterStatusInstalled), c.StatusInfo)
+}
+
+// TestAnArbiterOfWhatHasNone is refused, when the host is bound and when it is in the pool before.
+func TestAnArbiterOfWhatHasNone(t *testing.T) {
+	hub := testhub.Start(t, testhub.Options{})
+	user := newClient(t, hub.User())
+	for name, tc := range map[string]struct{ cluster, want string }{
+		"an older release":       {`"openshift_version":"4.18.3"`, "because of its openshiftVersion"},
+		"another platform":       {`"openshift_version":"4.20.1","platform":{"type":"vsphere"}`, "because of its platform"},
+		"a single node":          {`"openshift_version":"4.20.1","control_plane_count":1`, "is a single node"},
+		"two hosts and another":  {`"openshift_version":"4.20.1","control_plane_count":2`, ""},
+		"none that anybody says": {`"control_plane_count":3`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			user := newClient(t, user.caller)
+			cluster := user.read("POST", "/clusters", `{"name":"edge","pull_secret":"{\"auths\":{}}",`+tc.cluster+`}`, 201)["id"].(string)
+			env, agent := user.agentOf(hub, `,"cluster_id":"`+cluster+`"`)
+			host := env + "/hosts/" + agent.read("POST", env+"/hosts", `{"host_id":"`+uuid.NewString()+`"}`, 201)["id"].(string)
+			pool, agent := user.agentOf(hub, "")
+			free := store.HostKey{InfraEnvID: strings.TrimPrefix(pool, "/infra-envs/"), HostID: uuid.NewString()}
+			agent.caller.Register(t, free)
+			for _, step := range agent.caller.Poll(t, free).Instructions {
+				agent.caller.Answer(t, free, step, testhub.Inventory(1))
+			}
+			at := pool + "/hosts/" + free.HostID
+			user.do("PATCH", at, `{"host_role":"arbiter"}`, 201)
+			if tc.want == "" {
+				user.do("PATCH", host, `{"host_role":"arbiter"}`, 201)
+				user.do("POST", at+"/actions/bind", `{"cluster_id":"`+cluster+`"}`, 200)
+				return
+			}
+			user.Expect(user.do("PATCH", host, `{"host_role":"arbiter"}`, 400)).To(ContainSubstring(tc.want))
+			user.Expect(user.do("POST", at+"/actions/bind", `{"cluster_id":"`+cluster+`"}`, 400)).To(ContainSubstring(tc.want))
+			user.do("PATCH", at, `{"host_role":"worker"}`, 201)
+			user.do("POST", at+"/actions/bind", `{"cluster_id":"`+cluster+`"}`, 200)
+		})
+	}
 }
 
 // TestRolesThatCannotBeInstalledAreSaid, also of a cluster without a release.

@@ -90,6 +90,17 @@ func Detailed(q Query, offered operators.Table) []wire.Feature {
 	return out
 }
 
+// WhyNot is why a feature that is no operator is not to be had; empty where it is.
+func WhyNot(id wire.FeatureSupportLevelID, q Query) wire.IncompatibilityReason {
+	for _, r := range rules {
+		if r.id == id {
+			_, reason := r.allows(q)
+			return reason
+		}
+	}
+	return ""
+}
+
 var minorForm = regexp.MustCompile(`^[0-9]+\.[0-9]+`)
 
 // minor is a release without its last number: 4.20 of 4.20.1.
