@@ -280,7 +280,7 @@ func (r *Registry) update(ctx context.Context, id string, p wire.InfraEnvUpdateP
 		}
 		env.API.Type = cmp.Or(p.ImageType, env.API.Type)
 		env.API.NetworkDiscoveryDelaySeconds = cmp.Or(p.NetworkDiscoveryDelaySeconds, env.API.NetworkDiscoveryDelaySeconds)
-		env.API.Proxy = cmp.Or(p.Proxy, env.API.Proxy)
+		env.API.Proxy = changedProxy(env.API.Proxy, p.Proxy)
 		putLists(env, p.StaticNetworkConfig, p.KernelArguments)
 		var secret *string
 		if p.PullSecret != "" {
@@ -291,6 +291,16 @@ func (r *Registry) update(ctx context.Context, id string, p wire.InfraEnvUpdateP
 		return err
 	})
 	return out, err
+}
+
+// changedProxy keeps what a change does not name. An empty text takes away what is there.
+func changedProxy(had, given *wire.Proxy) *wire.Proxy {
+	if had == nil || given == nil {
+		return cmp.Or(given, had)
+	}
+	return &wire.Proxy{
+		HTTPProxy: cmp.Or(given.HTTPProxy, had.HTTPProxy), HTTPSProxy: cmp.Or(given.HTTPSProxy, had.HTTPSProxy), NoProxy: cmp.Or(given.NoProxy, had.NoProxy),
+	}
 }
 
 // putLists stores lists, which the protocol carries as JSON in text.

@@ -71,6 +71,26 @@ func TestAChosenDiskCanBeTakenBack(t *testing.T) {
 	}
 }
 
+// TestWhatAChangeOfAnInfraEnvDoesNotNameStays, and what is given empty is taken away.
+func TestWhatAChangeOfAnInfraEnvDoesNotNameStays(t *testing.T) {
+	c := newClient(t, testhub.Start(t, testhub.Options{}).User())
+	path := "/infra-envs/" + c.read("POST", "/infra-envs", `{"name":"edge","pull_secret":"{\"auths\":{}}","additional_ntp_sources":"ntp.example","network_discovery_delay_seconds":5,
+		"proxy":{"http_proxy":"http://p.example:1","https_proxy":"http://p.example:2","no_proxy":"a.example"},"kernel_arguments":[{"operation":"append","value":"a"}],
+		"static_network_config":[{"network_yaml":"interfaces: []","mac_interface_map":[{"mac_address":"52:54:00:00:00:01","logical_nic_name":"eth0"}]}]}`, 201)["id"].(string)
+	changed := func(body, want string) { c.shows(c.do("PATCH", path, body, 201), want) }
+	changed(`{"proxy":{"no_proxy":"b.example"}}`, `{"proxy":{"http_proxy":"http://p.example:1","https_proxy":"http://p.example:2","no_proxy":"b.example"}}`)
+	changed(`{"proxy":{"http_proxy":""}}`, `{"proxy":{"http_proxy":"","https_proxy":"http://p.example:2","no_proxy":"b.example"}}`)
+	before := c.read("GET", path, "", 200)
+	after := c.read("PATCH", path, `{"proxy":null,"kernel_arguments":null,"static_network_config":null,"ssh_authorized_key":null,"additional_ntp_sources":null,
+		"network_discovery_delay_seconds":null,"image_type":null,"pull_secret":null,"openshift_version":null,"additional_trust_bundle":null}`, 201)
+	delete(before, "updated_at")
+	delete(after, "updated_at")
+	c.Expect(after).To(Equal(before), "null is what existing clients send of all that they do not name")
+	changed(`{"kernel_arguments":[],"static_network_config":[],"network_discovery_delay_seconds":0}`, `{"kernel_arguments":"[]","static_network_config":"[]","network_discovery_delay_seconds":0}`)
+	c.Expect(c.do("GET", path+"/downloads/files?file_name=static-network-config", "", 200)).To(BeEmpty())
+	c.Expect(c.read("PATCH", path, `{"additional_ntp_sources":""}`, 201)).NotTo(HaveKey("additional_ntp_sources"))
+}
+
 // TestAnIgnitionOverrideCanBeEmptied: an empty one is no override, and none that is given leaves the one that is there.
 func TestAnIgnitionOverrideCanBeEmptied(t *testing.T) {
 	c := newClient(t, testhub.Start(t, testhub.Options{}).User())
