@@ -65,10 +65,11 @@ func NewBodies() (*Bodies, error) {
 // Holds tells that bodies of the operation are held against its model.
 func (b *Bodies) Holds(operationID string) bool { return b.types[operationID] != "" }
 
-// Check returns a [BodyError] for members that the operation's model does not have, and
-// for values of another kind, outside of an enumeration or beyond a limit. Whether a
-// member is there, and what forms of texts mean, is said by those who use them. Members
-// that are null are as those that are left out.
+// Check returns a [BodyError] for members that the operation's model does not have, for
+// values of another kind, outside of an enumeration or beyond a limit, and for objects in
+// the body without a member that they need. Whether a member of the body itself is there,
+// and what forms of texts mean, is said by those who use them. Members that are null are
+// as those that are left out.
 func (b *Bodies) Check(operationID string, raw []byte) error {
 	kind := b.types[operationID]
 	if kind == "" {
@@ -147,6 +148,27 @@ func (b *Bodies) model(at string, m *Model, v any) *BodyError {
 		}
 		if err := b.value(path, f, members[name]); err != nil {
 			return err
+		}
+	}
+	if at != "" {
+		return b.needed(at, m.Name, fields, members)
+	}
+	return nil
+}
+
+// needed refuses an object in a body without a member that it means nothing without.
+func (b *Bodies) needed(at, model string, fields map[string]Field, members map[string]any) *BodyError {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		f := fields[name]
+		if m := b.models[strings.TrimPrefix(f.Type, "ref:")]; m != nil && m.Self != nil && f.Enum == nil {
+			f.Enum = m.Self.Enum
+		}
+		switch value := members[name]; {
+		case !f.Required || strings.HasPrefix(f.Type, "array:"): // clients send null for no items
+		case value == nil:
+			return &BodyError{at + "." + name, fmt.Sprintf("is required: %s has to have it", model)}
+		case value == "" && f.Enum != nil:
+			return &BodyError{at + "." + name, fmt.Sprintf("is required: want one of %s", strings.Join(f.Enum, "; "))}
 		}
 	}
 	return nil
