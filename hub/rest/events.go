@@ -52,6 +52,11 @@ func eventFilter(r *request) (store.EventFilter, error) {
 	if err := r.ownEvents(f.ClusterID, f.InfraEnvID); err != nil {
 		return f, err
 	}
+	for i, id := range f.HostIDs {
+		if f.HostIDs[i], err = asID("host_ids", id); err != nil {
+			return f, err
+		}
+	}
 	host, err := r.optionalID("host_id")
 	if err != nil {
 		return f, err

@@ -67,6 +67,7 @@ func TestAQueryThatSelectsNothingThereIs(t *testing.T) {
 		"/events?order=levitate":           "the query parameter order \"levitate\": want one of ascending; descending",
 		"/events?severities=info,levitate": "severities \"levitate\": want one of info; warning; error; critical",
 		"/clusters/11111111-2222-4333-8444-555555555555/manifests/files?folder=levitate&file_name=a.yaml": "folder \"levitate\": want one of manifests; openshift",
+		"/clusters/11111111-2222-4333-8444-555555555555/logs?logs_type=levitate":                          "logs_type \"levitate\": want one of host; controller; all",
 		"/support-levels/features?openshift_version=4.20&cpu_architecture=x87":                            "cpu_architecture \"x87\"",
 	} {
 		t.Run(path, func(t *testing.T) {

@@ -71,6 +71,11 @@ func TestManifests(t *testing.T) {
 
 	c.Expect(add("manifests", "b.yaml", "kind: B\n", 400)).To(ContainSubstring("in folder openshift already"))
 	c.Expect(add("manifests", "../b.yaml", "kind: B\n", 400)).To(ContainSubstring("file_name"))
+	for _, name := range []string{"a/../b.yaml", `a\\b.yaml`, "..yaml", ".yaml", "a b.yaml", "a.txt", ""} {
+		c.Expect(add("openshift", name, "kind: B\n", 400)).To(ContainSubstring("want a name such as"), name)
+	}
+	c.do("POST", cluster+"/manifests", `{"file_name":"c.yaml","content":"!"}`, 400)
+	c.do("POST", cluster+"/manifests", `{"folder":"../openshift","file_name":"c.yaml","content":"YTogYgo="}`, 400)
 	c.Expect(add("manifests", "c.yaml", "words", 400)).To(ContainSubstring("no object"))
 	c.do("GET", cluster+"/manifests/files?file_name=b.yaml", "", 404)
 
@@ -79,6 +84,7 @@ func TestManifests(t *testing.T) {
 	c.do("GET", cluster+"/manifests/files?folder=openshift&file_name=b.yaml", "", 404)
 	c.do("PATCH", cluster+"/manifests", `{"folder":"manifests","file_name":"c.yaml","updated_file_name":"a.json"}`, 400)
 	c.do("PATCH", cluster+"/manifests", `{"folder":"manifests","file_name":"none.yaml","updated_file_name":"d.yaml"}`, 404)
+	c.do("PATCH", cluster+"/manifests", `{"folder":"manifests","file_name":"c.yaml","updated_file_name":"../d.yaml"}`, 400)
 
 	link := c.read("GET", cluster+"/downloads/files-presigned?file_name=manifests&additional_name=manifests/c.yaml", "", 200)
 	c.Expect(link["url"]).To(ContainSubstring("api_key="))
@@ -127,6 +133,7 @@ func TestOtherKindsOfClusters(t *testing.T) {
 		HaveKeyWithValue("api_vip_dns_name", "api.old.example"), HaveKeyWithValue("openshift_cluster_id", "5f0f7a5e-8c1c-4e0f-9d75-3f1d1f6c2b11")))
 	c.Expect(c.read("GET", "/clusters/"+imported["id"].(string), "", 200)["status"]).To(Equal("adding-hosts"), "and it stays so")
 	c.do("POST", "/clusters/import", `{"name":"old","api_vip_dnsname":"a","openshift_cluster_id":"x"}`, 400)
+	c.do("POST", "/clusters/import", `{"name":"old","api_vip_dnsname":"a b","openshift_cluster_id":"`+uuid.NewString()+`"}`, 400)
 	c.do("POST", "/clusters/import", `{"name":"Old!","api_vip_dnsname":"a","openshift_cluster_id":"`+uuid.NewString()+`"}`, 400)
 
 	for _, member := range []string{`"image_type":"disconnected-iso"`, `"rendezvous_ip":"192.0.2.10"`} {

@@ -45,11 +45,7 @@ type handler func(*request) (any, error)
 
 // id reads a UUID from the path.
 func (r *request) id(name string) (string, error) {
-	id := strings.ToLower(r.PathValue(name))
-	if len(id) != 36 || uuid.Validate(id) != nil {
-		return "", bad("%s %q is not a UUID", name, clip(id))
-	}
-	return id, nil
+	return asID(name, r.PathValue(name))
 }
 
 // infraEnv reads the infra-env's id, and refuses an agent of another one as if
@@ -180,8 +176,17 @@ func (r *request) list(name string) []string {
 
 // optionalID reads a UUID from the query.
 func (r *request) optionalID(name string) (string, error) {
-	id := strings.ToLower(r.URL.Query().Get(name))
-	if id != "" && (len(id) != 36 || uuid.Validate(id) != nil) {
+	id := r.URL.Query().Get(name)
+	if id == "" {
+		return "", nil
+	}
+	return asID(name, id)
+}
+
+// asID is an id in the form in which records have it.
+func asID(name, id string) (string, error) {
+	id = strings.ToLower(id)
+	if len(id) != 36 || uuid.Validate(id) != nil {
 		return "", bad("%s %q is not a UUID", name, clip(id))
 	}
 	return id, nil

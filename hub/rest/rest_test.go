@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -135,47 +134,6 @@ func TestWithoutUserTokenKubernetesIsTheAPI(t *testing.T) {
 	api.ServeHTTP(answer, r)
 	g.Expect(answer.Code).To(Equal(401))
 	g.Expect(answer.Body.String()).To(ContainSubstring("Kubernetes"))
-}
-
-func TestErrorModel(t *testing.T) {
-	f := newFixture(t)
-	for name, tc := range map[string]struct {
-		method, path, body string
-		code               int
-		reason             string
-	}{
-		"unknown path":           {"GET", "/nothing", "", 404, "was not found"},
-		"path outside":           {"GET", "/../../etc/passwd", "", 404, "was not found"},
-		"unknown cluster":        {"GET", "/clusters/" + uuid.NewString(), "", 404, "there is no cluster"},
-		"id that is none":        {"GET", "/clusters/1%2F2", "", 400, "is not a UUID"},
-		"id in another spelling": {"GET", "/clusters/%7B" + uuid.NewString() + "%7D", "", 400, "is not a UUID"},
-		"method not allowed":     {"PUT", "/clusters", "", 405, "not allowed"},
-		"missing name":           {"POST", "/infra-envs", `{"pull_secret":"{}"}`, 400, "name is required"},
-		"pull secret":            {"POST", "/infra-envs", `{"name":"a","pull_secret":"hunter2"}`, 400, "pull_secret: want JSON"},
-		"odd flag":               {"GET", "/clusters?with_hosts=perhaps", "", 400, "neither true nor false"},
-		"odd number":             {"GET", "/events?limit=-1", "", 400, "not a number"},
-		"state":                  {"POST", "/clusters/CLUSTER/actions/install", "", 409, "not ready"},
-		"cluster in work":        {"PATCH", "/clusters/CLUSTER", "{}", 409, "cannot change"},
-		"day-1 host":             {"POST", "/infra-envs/ENV/hosts/HOST/actions/install", "", 409, "install the cluster"},
-		"bind without a cluster": {"POST", "/infra-envs/ENV/hosts/HOST/actions/bind", "{}", 400, "there is no cluster"},
-		"installer argument":     {"PATCH", "/infra-envs/ENV/hosts/HOST/installer-args", `{"args":["--rm","-rf"]}`, 400, "not allowed"},
-		"installer value":        {"PATCH", "/infra-envs/ENV/hosts/HOST/installer-args", `{"args":["--append-karg","a b` + "`" + `"]}`, 400, "characters"},
-		"ignition":               {"PATCH", "/infra-envs/ENV/hosts/HOST/ignition", `{"config":"{}"}`, 400, "config"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			path := strings.NewReplacer("CLUSTER", f.cluster, "ENV", f.env, "HOST", f.host.HostID).Replace(tc.path)
-			var e wire.Error
-			code, raw := f.User().Send(t, tc.method, path, "application/json", strings.NewReader(tc.body), nil)
-			g.Expect(code).To(Equal(tc.code), raw)
-			g.Expect(jsonInto(raw, &e)).To(Succeed())
-			g.Expect(e.Kind).To(Equal("Error"))
-			g.Expect(e.Code).To(Equal(fmt.Sprint(tc.code)))
-			g.Expect(e.ID).To(Equal(int64(tc.code)))
-			g.Expect(e.Reason).To(ContainSubstring(tc.reason))
-			g.Expect(raw).NotTo(ContainSubstring("hunter2"))
-		})
-	}
 }
 
 func TestHostileBodies(t *testing.T) {
