@@ -169,18 +169,7 @@ func (w *wish) platform() error {
 		}
 		s.LoadBalancer = &wire.LoadBalancer{Type: kind}
 	}
-	given := in.Networking.UserManagedNetworking
-	none := in.PlatformType == "None" || in.PlatformType == "External"
-	switch {
-	case given == nil && none:
-		given = new(true)
-	case given != nil && !*given && (none || in.ProvisionRequirements.Total() == 1):
-		return wrong("spec.networking.userManagedNetworking false does not go with platform %s, nor with a single host: take it away",
-			cmp.Or(string(in.PlatformType), "BareMetal"))
-	case given != nil && *given && in.PlatformType == "BareMetal" && in.ProvisionRequirements.Total() > 1:
-		return wrong("spec.networking.userManagedNetworking true does not go with platform BareMetal: take one of them away")
-	}
-	s.UserManagedNetworking = given
+	s.UserManagedNetworking = in.Networking.UserManagedNetworking
 	return nil
 }
 

@@ -34,13 +34,9 @@ func New(w *settle.Work, id string) *store.Cluster {
 func href(id string) string { return "/api/assisted-install/v2/clusters/" + id }
 
 // CreateCluster makes a cluster for a user of the REST API. It waits for the
-// hosts of its control plane, and for the call to install it.
-func (r *Registry) CreateCluster(ctx context.Context, p wire.ClusterCreateParams) (wire.Cluster, error) {
-	return r.CreateClusterOf(ctx, p, nil)
-}
-
-// CreateClusterOf is CreateCluster with what the release image says of itself; nil where nobody has read it.
-func (r *Registry) CreateClusterOf(ctx context.Context, p wire.ClusterCreateParams, release *store.Release) (wire.Cluster, error) {
+// hosts of its control plane, and for the call to install it. The release is what its
+// image says of itself; nil where nobody has read it.
+func (r *Registry) CreateCluster(ctx context.Context, p wire.ClusterCreateParams, release *store.Release) (wire.Cluster, error) {
 	if p.PullSecret == "" {
 		return wire.Cluster{}, refusal.Missing("pull_secret", `want JSON with "auths"`)
 	}
@@ -79,19 +75,16 @@ func fill(c *store.Cluster, p wire.ClusterCreateParams, masters int, release *st
 	}.apply(c)
 	oldNetworks{cluster: p.ClusterNetworkCIDR, hostPrefix: p.ClusterNetworkHostPrefix, service: p.ServiceNetworkCIDR}.apply(&c.API)
 	lists{p.MachineNetworks, p.ClusterNetworks, p.ServiceNetworks}.apply(&c.API)
-	c.API.APIVIPs, c.API.IngressVIPs, c.API.NetworkType = p.APIVIPs, p.IngressVIPs, p.NetworkType
+	c.API.APIVIPs, c.API.IngressVIPs, c.API.NetworkType = p.APIVIPs, p.IngressVIPs, named(p.NetworkType)
 	c.API.HTTPProxy, c.API.HTTPSProxy, c.API.NoProxy = wire.Value(p.HTTPProxy), wire.Value(p.HTTPSProxy), wire.Value(p.NoProxy)
 	c.API.AdditionalNTPSource, c.API.Tags, c.API.DiskEncryption = wire.Value(p.AdditionalNTPSource), wire.Value(p.Tags), p.DiskEncryption
 	c.API.CPUArchitecture, c.API.UserManagedNetworking, c.API.Platform = p.CPUArchitecture, p.UserManagedNetworking, p.Platform
-	c.API.LoadBalancer, c.API.NTPSources, c.API.Hyperthreading = p.LoadBalancer, wire.Value(p.NTPSources), wire.Value(p.Hyperthreading)
+	c.API.LoadBalancer, c.API.NTPSources, c.API.Hyperthreading = balancer(p.LoadBalancer), wire.Value(p.NTPSources), wire.Value(p.Hyperthreading)
 	c.API.SchedulableMasters, c.API.IgnitionEndpoint = p.SchedulableMasters, p.IgnitionEndpoint
 	c.API.VIPDHCPAllocation = p.VIPDHCPAllocation
-	if err := checkLeased(c.API, p.APIVIPs, p.IngressVIPs); err != nil {
-		return err
-	}
 	defaultNetworks(c)
 	unverify(&c.API, wire.Cluster{})
-	return nil
+	return checkLeased(c.API, p.APIVIPs, p.IngressVIPs)
 }
 
 // controlPlane reads the number of control-plane hosts from its two members.
@@ -99,6 +92,8 @@ func controlPlane(count *int64, mode *string) (int, error) {
 	switch {
 	case count != nil && (*count < 1 || *count > 5):
 		return 0, &refusal.Error{Code: http.StatusBadRequest, Reason: fmt.Sprintf("control_plane_count %d: want 1 to 5", *count), Field: "control_plane_count"}
+	case count != nil && wire.Value(mode) != "" && (*mode == wire.ClusterHighAvailabilityModeNone) != (*count == 1):
+		return 0, refusal.Field("control_plane_count", "%d does not go with high_availability_mode %s: want one of them, or 1 with None", *count, *mode)
 	case count != nil:
 		return int(*count), nil
 	case wire.Value(mode) == wire.ClusterHighAvailabilityModeNone:
@@ -118,7 +113,7 @@ func (r *Registry) UpdateCluster(ctx context.Context, id string, p wire.V2Cluste
 		if !slices.Contains(clustermachine.Open, c.API.Status) {
 			return refusal.Conflict("cluster %s cannot change while it is %s", c.API.Name, c.API.Status)
 		}
-		was := given(c, "")
+		was, record := given(c, ""), *c
 		if p.PullSecret != nil {
 			if *p.PullSecret == "" {
 				return refusal.Missing("pull_secret", `want JSON with "auths"`)
@@ -130,6 +125,10 @@ func (r *Registry) UpdateCluster(ctx context.Context, id string, p wire.V2Cluste
 		before := c.API
 		changeCluster(&c.API, p)
 		followPlatform(&c.API, before, p)
+		if err := resize(c, p); err != nil {
+			return err
+		}
+		leaveAddresses(&c.API, before, p)
 		if err := switchDHCP(c, before, p); err != nil {
 			return err
 		}
@@ -137,7 +136,7 @@ func (r *Registry) UpdateCluster(ctx context.Context, id string, p wire.V2Cluste
 		if err := input.CheckCluster(was, given(c, wire.Value(p.PullSecret))); err != nil {
 			return err
 		}
-		if err := resize(c, p); err != nil {
+		if err := keeps(&record, c); err != nil {
 			return err
 		}
 		if err := r.chooseOperators(c, p.OlmOperators, p.OperatorBundles); err != nil {
@@ -178,7 +177,7 @@ func resize(c *store.Cluster, p wire.V2ClusterUpdateParams) error {
 		mode = wire.ClusterHighAvailabilityModeNone
 	}
 	c.API.HighAvailabilityMode = &mode
-	if single && masters > 1 && p.UserManagedNetworking == nil && c.API.Platform == nil {
+	if single && masters > 1 && p.UserManagedNetworking == nil && !isUsers(c.API.Platform) {
 		c.API.UserManagedNetworking = nil
 	}
 	defaultNetworks(c)
@@ -208,8 +207,8 @@ func changeCluster(c *wire.Cluster, p wire.V2ClusterUpdateParams) {
 		{p.IngressVIPs != nil, func() { c.IngressVIPs = p.IngressVIPs }},
 		{p.DiskEncryption != nil, func() { c.DiskEncryption = changedEncryption(c.DiskEncryption, p.DiskEncryption) }},
 		{p.UserManagedNetworking != nil, func() { c.UserManagedNetworking = p.UserManagedNetworking }},
-		{p.NetworkType != nil, func() { c.NetworkType = p.NetworkType }},
-		{p.LoadBalancer != nil, func() { c.LoadBalancer = p.LoadBalancer }},
+		{p.NetworkType != nil, func() { c.NetworkType = named(p.NetworkType) }},
+		{p.LoadBalancer != nil, func() { c.LoadBalancer = balancer(p.LoadBalancer) }},
 		{p.VIPDHCPAllocation != nil, func() { c.VIPDHCPAllocation = p.VIPDHCPAllocation }},
 		{p.Platform != nil, func() { c.Platform = p.Platform }},
 		{p.SchedulableMasters != nil, func() { c.SchedulableMasters = p.SchedulableMasters }},

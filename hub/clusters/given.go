@@ -2,6 +2,7 @@ package clusters
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/ironflow/ironflow/hub/input"
 	"github.com/ironflow/ironflow/hub/store"
@@ -52,8 +53,14 @@ func (o oldNetworks) apply(c *wire.Cluster) {
 	if o.machine != nil {
 		c.MachineNetworks = []wire.MachineNetwork{{CIDR: wire.Subnet(*o.machine)}}
 	}
-	if o.cluster != nil {
+	switch {
+	case o.cluster != nil:
 		c.ClusterNetworks = []wire.ClusterNetwork{{CIDR: wire.Subnet(*o.cluster), HostPrefix: cmp.Or(o.hostPrefix, defaultHostPrefix)}}
+	case o.hostPrefix != 0 && len(c.ClusterNetworks) > 0:
+		c.ClusterNetworks = slices.Clone(c.ClusterNetworks) // it may be shared with the record before the change
+		c.ClusterNetworks[0].HostPrefix = o.hostPrefix
+	case o.hostPrefix != 0:
+		c.ClusterNetworks = []wire.ClusterNetwork{{CIDR: defaultClusterNetwork, HostPrefix: o.hostPrefix}}
 	}
 	if o.service != nil {
 		c.ServiceNetworks = []wire.ServiceNetwork{{CIDR: wire.Subnet(*o.service)}}
@@ -67,14 +74,36 @@ type lists struct {
 	service []wire.ServiceNetwork
 }
 
+// apply takes them for the user's own: a cluster's id beside a machine network says that the hub has found it, which is
+// not the client's to say, whatever it has read before.
 func (l lists) apply(c *wire.Cluster) {
 	if l.machine != nil {
-		c.MachineNetworks = l.machine
+		c.MachineNetworks = slices.Clone(l.machine)
+		for i := range c.MachineNetworks {
+			c.MachineNetworks[i].ClusterID = ""
+		}
 	}
 	if l.cluster != nil {
-		c.ClusterNetworks = l.cluster
+		c.ClusterNetworks = slices.Clone(l.cluster)
+		for i := range c.ClusterNetworks {
+			c.ClusterNetworks[i].ClusterID = ""
+		}
 	}
 	if l.service != nil {
-		c.ServiceNetworks = l.service
+		c.ServiceNetworks = slices.Clone(l.service)
+		for i := range c.ServiceNetworks {
+			c.ServiceNetworks[i].ClusterID = ""
+		}
 	}
+}
+
+// named is a text that was given, or nil for an empty one, which leaves the choice to the hub.
+func named(text *string) *string { return orNil(wire.Value(text)) }
+
+// balancer is the same of a load balancer without a type.
+func balancer(given *wire.LoadBalancer) *wire.LoadBalancer {
+	if given == nil || given.Type == "" {
+		return nil
+	}
+	return given
 }

@@ -17,16 +17,17 @@ func checkLeased(c wire.Cluster, api []wire.APIVIP, ingress []wire.IngressVIP) e
 	case len(api)+len(ingress) > 0:
 		return refusal.BadRequest("vip_dhcp_allocation: a DHCP server gives api_vips and ingress_vips; leave them out, or switch it off")
 	case c.ControlPlaneCount == 1:
-		return refusal.BadRequest("vip_dhcp_allocation: a cluster of one host has no virtual addresses")
+		return refusal.BadRequest("vip_dhcp_allocation: a cluster of one host has no virtual addresses; switch it off")
 	case c.UserManagedNetworking != nil && *c.UserManagedNetworking:
-		return refusal.BadRequest("vip_dhcp_allocation: a cluster whose network is the user's has no addresses of its own")
+		return refusal.BadRequest("vip_dhcp_allocation: a cluster whose network is the user's has no addresses of its own; switch it off")
 	}
 	return nil
 }
 
-// switchDHCP forgets addresses that come from elsewhere from now on.
+// switchDHCP forgets addresses that come from elsewhere from now on. What was taken once is no reason to refuse
+// other changes.
 func switchDHCP(c *store.Cluster, before wire.Cluster, p wire.V2ClusterUpdateParams) error {
-	if err := checkLeased(c.API, p.APIVIPs, p.IngressVIPs); err != nil {
+	if err := checkLeased(c.API, p.APIVIPs, p.IngressVIPs); err != nil && (len(p.APIVIPs)+len(p.IngressVIPs) > 0 || checkLeased(before, nil, nil) == nil) {
 		return err
 	}
 	was, is := asksDHCP(before), asksDHCP(c.API)

@@ -23,7 +23,7 @@ const (
 // address family of the machine networks and virtual addresses; IPv4 when there
 // are none. A single node brings its own network.
 func defaultNetworks(c *store.Cluster) {
-	if isNone(c.API.Platform) && c.API.UserManagedNetworking == nil {
+	if isUsers(c.API.Platform) && c.API.UserManagedNetworking == nil {
 		c.API.UserManagedNetworking = new(true)
 	}
 	if c.API.OpenshiftVersion == "" {
@@ -62,23 +62,48 @@ func defaultNetworks(c *store.Cluster) {
 	}
 }
 
-// isNone tells that the platform manages nothing: what is not the user's then is nobody's.
-func isNone(p *wire.Platform) bool { return p != nil && p.Type == wire.PlatformTypeNone }
+// isUsers tells that the platform manages no network: what is not the user's then is nobody's.
+func isUsers(p *wire.Platform) bool {
+	return p != nil && (p.Type == wire.PlatformTypeNone || p.Type == wire.PlatformTypeExternal)
+}
 
-// followPlatform has the network be the user's together with platform none, where the
-// user says nothing else.
+// isUsersNetwork tells that nobody in the cluster keeps addresses.
+func isUsersNetwork(c wire.Cluster) bool {
+	return c.UserManagedNetworking != nil && *c.UserManagedNetworking
+}
+
+// followPlatform has the platform and whose network it is follow each other, where the user
+// names one of them only. A platform that follows is what the hub chooses where nobody asks for one.
 func followPlatform(c *wire.Cluster, before wire.Cluster, p wire.V2ClusterUpdateParams) {
 	switch {
-	case p.Platform == nil || p.UserManagedNetworking != nil:
-	case isNone(c.Platform):
+	case (p.Platform == nil) == (p.UserManagedNetworking == nil):
+	case p.Platform == nil && isUsersNetwork(*c) && c.Platform != nil && c.Platform.Type == wire.PlatformTypeBaremetal,
+		p.Platform == nil && !isUsersNetwork(*c) && isUsers(c.Platform):
+		c.Platform = nil
+	case p.Platform == nil:
+	case isUsers(c.Platform):
 		c.UserManagedNetworking = new(true)
-	case isNone(before.Platform):
+	case isUsers(before.Platform):
 		c.UserManagedNetworking = new(false)
 	}
 }
 
+// leaveAddresses forgets virtual addresses that nobody keeps any more, unless they are asked for all the same,
+// which is refused.
+func leaveAddresses(c *wire.Cluster, before wire.Cluster, p wire.V2ClusterUpdateParams) {
+	if !isUsersNetwork(*c) || isUsersNetwork(before) || c.OpenshiftVersion == "" {
+		return
+	}
+	if p.APIVIPs == nil {
+		c.APIVIPs = nil
+	}
+	if p.IngressVIPs == nil {
+		c.IngressVIPs = nil
+	}
+}
+
 // unverify keeps what hosts found about virtual addresses that stay. Whether an
-// address is free is not the client's to say.
+// address is free is not the client's to say, nor whose it is.
 func unverify(c *wire.Cluster, before wire.Cluster) {
 	known := map[wire.IP]*wire.VIPVerification{}
 	for _, v := range before.APIVIPs {
@@ -90,9 +115,11 @@ func unverify(c *wire.Cluster, before wire.Cluster) {
 	// The slices may be shared with the record before the change.
 	c.APIVIPs, c.IngressVIPs = slices.Clone(c.APIVIPs), slices.Clone(c.IngressVIPs)
 	for i := range c.APIVIPs {
-		c.APIVIPs[i].Verification = known[c.APIVIPs[i].IP]
+		v := &c.APIVIPs[i]
+		v.ClusterID, v.Verification = c.ID, known[v.IP]
 	}
 	for i := range c.IngressVIPs {
-		c.IngressVIPs[i].Verification = known[c.IngressVIPs[i].IP]
+		v := &c.IngressVIPs[i]
+		v.ClusterID, v.Verification = c.ID, known[v.IP]
 	}
 }

@@ -3,7 +3,9 @@ package clusters
 import (
 	"reflect"
 	"slices"
+	"strings"
 
+	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
 )
@@ -41,7 +43,7 @@ var settings = []setting{
 	}},
 	{[]string{"SSHKey"}, later, func(c *store.Cluster) []any { return []any{&c.API.SSHPublicKey} }},
 	{[]string{"PullSecret"}, later, func(c *store.Cluster) []any { return []any{&c.PullSecret, &c.API.PullSecretSet} }},
-	{[]string{"MachineNetworks"}, atFirst, func(c *store.Cluster) []any { return []any{&c.API.MachineNetworks} }},
+	{[]string{"MachineNetworks"}, later, func(c *store.Cluster) []any { return []any{&c.API.MachineNetworks} }},
 	{[]string{"ServiceNetworks"}, atFirst, func(c *store.Cluster) []any { return []any{&c.API.ServiceNetworks} }},
 	{[]string{"ClusterNetworks"}, atFirst, func(c *store.Cluster) []any { return []any{&c.API.ClusterNetworks} }},
 	{[]string{"NetworkType"}, atFirst, func(c *store.Cluster) []any { return []any{&c.API.NetworkType} }},
@@ -98,6 +100,37 @@ func (s setting) changes(status string) bool {
 		return slices.Contains(takesMore, status)
 	}
 	return false
+}
+
+// keeps refuses a change of what an installation was made of, once it is done: the cluster would not become so. Of
+// an imported cluster, the hub knows only what it is told.
+func keeps(was, c *store.Cluster) error {
+	if before(c.API.Status) || c.API.Imported != nil && *c.API.Imported {
+		return nil
+	}
+	had, now := *was, *c
+	unverify(&had.API, c.API) // earlier versions left out what is not the client's to say
+	had.API, now.API = Defaults(had.API), Defaults(now.API)
+	for _, s := range settings {
+		if !s.same(&had, &now) && !s.changes(c.API.Status) {
+			return refusal.Conflict("%s: cluster %s is installed, and was so with what it has had: leave it out", s.member(c), had.API.Name)
+		}
+	}
+	return nil
+}
+
+// member is the name of the setting in the REST API, of the first that has one.
+func (s setting) member(c *store.Cluster) string {
+	record := reflect.ValueOf(&c.API).Elem()
+	for _, at := range s.at(c) {
+		for i := range record.NumField() {
+			if record.Field(i).Addr().Interface() == at {
+				name, _, _ := strings.Cut(record.Type().Field(i).Tag.Get("json"), ",")
+				return name
+			}
+		}
+	}
+	return s.members[0]
 }
 
 // ChangesUntil says in words until when the member of [Spec] can change.

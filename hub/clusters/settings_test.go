@@ -61,3 +61,18 @@ func TestUntilWhenSettingsChange(t *testing.T) {
 		g.Expect([3]bool{first, second, ever}).To(Equal(want), status)
 	}
 }
+
+// TestAnInstalledClusterOfAnEarlierVersionTakesOtherChanges: its virtual addresses have no cluster's id beside them, and what nobody has set is
+// what clients read all the same.
+func TestAnInstalledClusterOfAnEarlierVersionTakesOtherChanges(t *testing.T) {
+	g := NewWithT(t)
+	was := &store.Cluster{API: wire.Cluster{
+		ID: "c", Name: "edge", Status: wire.ClusterStatusAddingHosts, APIVIPs: []wire.APIVIP{{IP: "192.0.2.10"}}, IngressVIPs: []wire.IngressVIP{{IP: "192.0.2.11"}},
+	}}
+	now := *was
+	now.API.Tags, now.API.Platform, now.API.NetworkType = "a", &wire.Platform{Type: wire.PlatformTypeBaremetal}, new(wire.ClusterNetworkTypeNone) // as it was shown
+	unverify(&now.API, was.API)
+	g.Expect(keeps(was, &now)).To(Succeed())
+	now.API.APIVIPs = []wire.APIVIP{{IP: "192.0.2.12", ClusterID: "c"}}
+	g.Expect(keeps(was, &now)).To(MatchError(HavePrefix("api_vips: cluster edge is installed")))
+}

@@ -11,6 +11,14 @@ import (
 // TestSettingsOfAClusterTogether has what one setting alone does not show.
 func TestSettingsOfAClusterTogether(t *testing.T) {
 	for name, tc := range map[string]struct{ body, want string }{
+		"no room for services, in IPv6":       {`{"openshift_version":"4.20.1","service_networks":[{"cidr":"fd02::/122"}]}`, "want a prefix length of 121 at most"},
+		"few services, of no release":         {`{"service_networks":[{"cidr":"172.30.0.0/26"}]}`, ""},
+		"a platform and its own network":      {`{"platform":{"type":"baremetal"},"user_managed_networking":true}`, "user_managed_networking: true does not go with platform baremetal"},
+		"a single node on bare metal":         {`{"high_availability_mode":"None","platform":{"type":"baremetal"},"user_managed_networking":true}`, ""},
+		"a single node with a network":        {`{"high_availability_mode":"None","user_managed_networking":false}`, "does not go with a single node"},
+		"nobody's network":                    {`{"platform":{"type":"external"},"user_managed_networking":false}`, "does not go with platform external"},
+		"an address that nobody keeps":        {`{"openshift_version":"4.20.1","user_managed_networking":true,"ingress_vips":[{"ip":"192.0.2.10"}]}`, "ingress_vips: the cluster's network is the user's"},
+		"an address that a program keeps":     {`{"user_managed_networking":true,"api_vips":[{"ip":"192.0.2.10"}]}`, ""},
 		"one address, then the other":         {`{"api_vips":[{"ip":"192.0.2.10"}]}`, ""},
 		"three addresses":                     {`{"api_vips":[{"ip":"192.0.2.10"},{"ip":"2001:db8::1"},{"ip":"192.0.2.12"}]}`, "more than 2"},
 		"one twice":                           {`{"api_vips":[{"ip":"192.0.2.10"},{"ip":"192.0.2.10"}]}`, `api_vips[1].ip "192.0.2.10": is there twice`},
@@ -42,6 +50,7 @@ func TestSettingsOfAClusterTogether(t *testing.T) {
 		"two keys, the second broken":          {`{"ssh_public_key":"# me\n\nssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me\nssh-rsa hunter2"}`, "line 4"},
 		"a secret without a colon":             {`{"pull_secret":"{\"auths\":{\"r.example\":{\"auth\":\"aHVudGVyMg==\"}}}"}`, "without a colon"},
 		"a secret of numbers":                  {`{"pull_secret":"{\"auths\":{\"r.example\":1}}"}`, "is no object"},
+		"an endpoint with a blank":             {`{"ignition_endpoint":{"url":"https://api.example/a b"}}`, "ignition_endpoint.url: want a URL"},
 		"certificates that are none":           {`{"ignition_endpoint":{"ca_certificate":"aHVudGVyMg=="}}`, "want certificates in PEM"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -55,6 +64,34 @@ func TestSettingsOfAClusterTogether(t *testing.T) {
 				return
 			}
 			g.Expect(err).To(MatchError(And(ContainSubstring(tc.want), Not(ContainSubstring("hunter2")))))
+		})
+	}
+}
+
+// TestArgumentsOfAnInstaller has what the installer would refuse on the host.
+func TestArgumentsOfAnInstaller(t *testing.T) {
+	for args, want := range map[string]string{
+		"":                                    "",
+		"-n":                                  "",
+		"--copy-network --append-karg rd.x=1": "",
+		"--append-karg rd.x=1 --save-partindex 1": "",
+		"rd.x=1":                        `args[0] "rd.x=1": is the value of no flag`,
+		"--append-karg a b":             `args[2] "b": is the value of no flag`,
+		"--copy-network a":              `args[1] "a": is the value of no flag`,
+		"--append-karg":                 `args[0] "--append-karg": want its value after it`,
+		"--append-karg --delete-karg a": `args[1] "--delete-karg": want the value of --append-karg before it`,
+		"--append-karg=a":               "is not allowed",
+		"--append-karg a|b":             "characters that are not allowed",
+		"--image-url https://images.example/a.raw --x": `args[2] "--x": is not allowed`,
+	} {
+		t.Run(args, func(t *testing.T) {
+			g := NewWithT(t)
+			err := CheckArguments(strings.Fields(args))
+			if want == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+				return
+			}
+			g.Expect(err).To(MatchError(ContainSubstring(want)))
 		})
 	}
 }

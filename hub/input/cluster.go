@@ -82,7 +82,7 @@ func endpoint(c *Cluster) error {
 		return nil
 	}
 	u, err := url.Parse(wire.Value(e.URL))
-	if wire.Value(e.URL) != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+	if wire.Value(e.URL) != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.ContainsAny(*e.URL, " \t\r\n")) {
 		return refusal.Field("ignition_endpoint.url", "want a URL such as https://api.example:22623/config")
 	}
 	return base64Bundle("ignition_endpoint.ca_certificate", wire.Value(e.CaCertificate))

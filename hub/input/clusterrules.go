@@ -37,7 +37,7 @@ var clusterRules = []Rule[Cluster]{
 		check: func(c *Cluster) error { return oneOf("cpu_architecture", c.CPUArchitecture, architectures) },
 	},
 	{
-		Fields: []Field{{"control_plane_count", install + "spec.provisionRequirements.controlPlaneAgents"}}, Want: "how many hosts make the control plane, 1 to 5", Write: "`3`",
+		Fields: []Field{{"control_plane_count", install + "spec.provisionRequirements.controlPlaneAgents"}}, Want: "how many hosts make the control plane, 1 to 5; with `high_availability_mode`, 1 for None and more for Full", Write: "`3`",
 		Good: `{"control_plane_count":3}`, Bad: `{"control_plane_count":6}`, check: controlPlane,
 	},
 	{
@@ -92,6 +92,10 @@ var clusterRules = []Rule[Cluster]{
 		Bad: `{"machine_networks":[{"cidr":"192.0.2.5/24"}]}`, check: networks,
 	},
 	{
+		Fields: []Field{{"cluster_networks", ""}, {"service_networks", ""}}, Want: "with a release, 128 addresses or more in each", Write: "a prefix length of 25 at most for IPv4, 121 for IPv6",
+		Good: `{"openshift_version":"4.20","service_networks":[{"cidr":"172.30.0.0/25"}]}`, Bad: `{"openshift_version":"4.20","service_networks":[{"cidr":"172.30.0.0/26"}]}`, check: largeEnough,
+	},
+	{
 		Fields: []Field{{"machine_networks", ""}, {"cluster_networks", ""}, {"service_networks", ""}}, Want: "networks without common addresses", Write: "another network",
 		Good: `{"machine_networks":[{"cidr":"192.0.2.0/24"}]}`, Bad: `{"machine_networks":[{"cidr":"10.128.4.0/24"}],"cluster_networks":[{"cidr":"10.128.0.0/14","host_prefix":23}]}`, check: apart,
 	},
@@ -101,8 +105,18 @@ var clusterRules = []Rule[Cluster]{
 		Bad: `{"network_type":"OVNKubernetes","cluster_networks":[{"cidr":"10.128.0.0/14"}]}`, check: hostPrefixes,
 	},
 	{
+		Fields: []Field{{"platform", install + "spec.platformType"}, {"user_managed_networking", install + "spec.networking.userManagedNetworking"}},
+		Want:   "what fits: true for platforms none and external and for a single node, false for several hosts of platform baremetal", Write: "one of them, and the other follows",
+		Good: `{"platform":{"type":"none"},"user_managed_networking":true}`, Bad: `{"platform":{"type":"none"},"user_managed_networking":false}`, check: whoseNetwork,
+	},
+	{
 		Fields: []Field{{"api_vips", install + "spec.apiVIPs"}, {"ingress_vips", install + "spec.ingressVIPs"}}, Want: "addresses of single hosts, without zone or prefix length",
 		Write: "`192.0.2.10`", Good: `{"api_vips":[{"ip":"192.0.2.10"}]}`, Bad: `{"api_vips":[{"ip":"0.0.0.0"}]}`, check: addresses,
+	},
+	{
+		Fields: []Field{{"api_vips", ""}, {"ingress_vips", ""}, {"user_managed_networking", ""}}, Want: "with a release, no virtual addresses in a network that is the user's: nobody would keep them",
+		Write: "one of them", Good: `{"openshift_version":"4.20","user_managed_networking":true}`,
+		Bad: `{"openshift_version":"4.20","user_managed_networking":true,"api_vips":[{"ip":"192.0.2.10"}],"ingress_vips":[{"ip":"192.0.2.11"}]}`, check: nobodyKeeps,
 	},
 	{
 		Fields: []Field{{"api_vips", ""}, {"ingress_vips", ""}},

@@ -74,7 +74,7 @@ var hostRules = []Rule[Host]{
 }
 
 var argumentRules = []Rule[wire.InstallerArgsParams]{{
-	Fields: []Field{{"args", agent + "spec.installerArgs"}}, Want: "flags of coreos-installer that users may give, with values of letters, digits and the signs of paths, arguments and globs",
+	Fields: []Field{{"args", agent + "spec.installerArgs"}}, Want: "flags of coreos-installer that users may give, each with its value where it has one; values of letters, digits and the signs of paths, arguments and globs",
 	Write: "`[\"--append-karg\",\"console=ttyS0\"]`", Good: `{"args":["--append-karg","ip=[fd2e::1]::[fd2e::ff]:64:h:ens3:none","--save-partlabel","data*"]}`, Bad: `{"args":["--append-karg","a&&b"]}`, check: arguments,
 }}
 
@@ -173,24 +173,42 @@ func isToken(name string) bool {
 	})
 }
 
-// flags are the installer arguments that a user may give.
-var flags = []string{
-	"--append-karg", "--delete-karg", "-n", "--copy-network", "--network-dir", "--save-partlabel", "--save-partindex", "--image-url", "--image-file",
-}
+// flags are the installer arguments that a user may give; those of alone have no value.
+var (
+	flags = []string{
+		"--append-karg", "--delete-karg", "-n", "--copy-network", "--network-dir", "--save-partlabel", "--save-partindex", "--image-url", "--image-file",
+	}
+	alone = []string{"-n", "--copy-network"}
+)
 
 var valueForm = regexp.MustCompile(`^[A-Za-z0-9@!#$%*()_+-=//.,";':{}\[\]]+$`)
 
+// arguments refuses what the installer would refuse on the host, hours later: another flag, a flag without its value and a value without a flag.
 func arguments(p *wire.InstallerArgsParams) error {
+	open := ""
 	for i, a := range p.Args {
 		member := fmt.Sprintf("args[%d]", i)
+		flag := strings.HasPrefix(a, "-")
 		switch {
-		case strings.HasPrefix(a, "-"):
-			if !slices.Contains(flags, a) {
-				return refusal.Value(member, a, "is not allowed: want one of %s", strings.Join(flags, ", "))
+		case flag && !slices.Contains(flags, a):
+			return refusal.Value(member, a, "is not allowed: want one of %s", strings.Join(flags, ", "))
+		case flag && open != "":
+			return refusal.Value(member, a, "want the value of %s before it", open)
+		case flag:
+			open = a
+			if slices.Contains(alone, a) {
+				open = ""
 			}
 		case !valueForm.MatchString(a):
 			return refusal.Value(member, a, "holds characters that are not allowed: want letters, digits and the signs of paths, arguments and globs")
+		case open == "":
+			return refusal.Value(member, a, "is the value of no flag: want one before it, such as --append-karg")
+		default:
+			open = ""
 		}
+	}
+	if open != "" {
+		return refusal.Value(fmt.Sprintf("args[%d]", len(p.Args)-1), open, "want its value after it")
 	}
 	return nil
 }

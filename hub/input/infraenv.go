@@ -53,6 +53,15 @@ var infraEnvRules = []Rule[InfraEnv]{
 		check: func(e *InfraEnv) error { return oneOf("cpu_architecture", e.CPUArchitecture, architectures[:5]) },
 	},
 	{
+		Fields: []Field{{"openshift_version", environment + "spec.osImageVersion"}}, Want: "numbers with dots between them: a release's, or a base medium's own", Write: "`4.20` or `9.6.20251015-1`",
+		Good: `{"openshift_version":"9.6.20251015-1"}`, Bad: `{"openshift_version":"4.latest"}`, check: func(e *InfraEnv) error {
+			if v := e.OpenshiftVersion; v != "" && !mediumForm.MatchString(v) {
+				return refusal.Value("openshift_version", v, "want a release's number, such as 4.20, or that of a base medium")
+			}
+			return nil
+		},
+	},
+	{
 		Fields: []Field{{"ssh_authorized_key", environment + "spec.sshAuthorizedKey"}}, Want: "public keys that decode, one a line", Write: "the line of `~/.ssh/id_ed25519.pub`",
 		Good: `{"ssh_authorized_key":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me"}`,
 		Bad:  `{"ssh_authorized_key":"me"}`, check: func(e *InfraEnv) error { return sshKeys("ssh_authorized_key", wire.Value(e.SSHAuthorizedKey)) },

@@ -24,6 +24,8 @@ var (
 	digits     = regexp.MustCompile(`^[0-9]+$`)
 	// versionForm is a release's number, of which the last part may be left out.
 	versionForm = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+)?([-+][0-9A-Za-z.+-]+)?$`)
+	// mediumForm is that of a base medium, which has a release's or one of its own.
+	mediumForm = regexp.MustCompile(`^[0-9]+(\.[0-9]+)*([-+][0-9A-Za-z.+-]+)?$`)
 )
 
 func clusterName(c *Cluster) error {

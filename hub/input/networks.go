@@ -59,6 +59,24 @@ func networks(c *Cluster) error {
 	return err
 }
 
+// leastAddresses is how many bits of addresses a cluster network and a service network of a
+// release have at least: fewer, and the fixed addresses of services are outside of them.
+const leastAddresses = 7
+
+// largeEnough refuses networks that have no room for what a release puts into them.
+func largeEnough(c *Cluster) error {
+	all, err := networksOf(c)
+	if err != nil || c.OpenshiftVersion == "" {
+		return nil //nolint:nilerr // the rule before says it
+	}
+	for _, n := range all[len(c.MachineNetworks):] {
+		if most := n.prefix.Addr().BitLen() - leastAddresses; n.prefix.Bits() > most {
+			return refusal.Value(n.member, n.prefix.String(), "has less than %d addresses: want a prefix length of %d at most", 1<<leastAddresses, most)
+		}
+	}
+	return nil
+}
+
 // apart refuses networks of which one holds addresses of another.
 func apart(c *Cluster) error {
 	all, err := networksOf(c)

@@ -27,7 +27,7 @@ func createCluster(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.made(r.hub.CreateClusterOf(r.Context(), p, release))
+	return r.made(r.hub.CreateCluster(r.Context(), p, release))
 }
 
 func importCluster(r *request) (any, error) {
@@ -240,6 +240,9 @@ func listClusterHosts(r *request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
+	}
+	if _, err := r.hub.Cluster(r.Context(), id, false); err != nil { // an empty list would be taken for an answer
+		return nil, err
 	}
 	filter := store.HostFilter{ClusterID: id, Bare: !inventory && !connectivity}
 	if status := r.URL.Query().Get("status"); status != "" {

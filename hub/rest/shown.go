@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/ironflow/ironflow/hub/clusters"
 	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/operators"
 	"github.com/ironflow/ironflow/hub/support"
@@ -71,48 +72,11 @@ func shownCluster(c wire.Cluster) wire.Cluster {
 		hosts = append(hosts, shownHost(h, inventory))
 	}
 	c.Hosts, c.HostNetworks = hosts, networks.list()
-	c.HighAvailabilityMode = or(c.HighAvailabilityMode, wire.ClusterHighAvailabilityModeFull)
-	one := *c.HighAvailabilityMode == wire.ClusterHighAvailabilityModeNone
-	c.UserManagedNetworking = or(c.UserManagedNetworking, one)
-	c.Platform = or(c.Platform, wire.Platform{Type: defaultPlatform(*c.UserManagedNetworking)})
-	c.NetworkType = or(c.NetworkType, defaultNetworkType(c.OpenshiftVersion))
-	c.VIPDHCPAllocation = or(c.VIPDHCPAllocation, false)
-	c.SchedulableMasters = or(c.SchedulableMasters, false)
-	c.Imported = or(c.Imported, false)
-	c.LoadBalancer = or(c.LoadBalancer, wire.LoadBalancer{Type: wire.LoadBalancerTypeClusterManaged})
-	c.DiskEncryption = shownEncryption(c.DiskEncryption)
+	c = clusters.Defaults(c)
 	c.Progress = or(c.Progress, wire.ClusterProgressInfo{})
-	fill(&c.Hyperthreading, wire.ClusterHyperthreadingAll)
-	fill(&c.CPUArchitecture, wire.ClusterCPUArchitectureX8664)
 	c.MonitoredOperators = withLists(operators.Reported(&c))
 	c.OperatorBundles = withLists(c.OperatorBundles)
 	return withLists(c)
-}
-
-// defaultPlatform is what the install-config has where nobody asks for a platform.
-func defaultPlatform(userManaged bool) wire.PlatformType {
-	if userManaged {
-		return wire.PlatformTypeNone
-	}
-	return wire.PlatformTypeBaremetal
-}
-
-// defaultNetworkType is that of a release; only OpenShift brings its own network.
-func defaultNetworkType(version string) string {
-	if version == "" {
-		return wire.ClusterNetworkTypeNone
-	}
-	return wire.ClusterNetworkTypeOVNKubernetes
-}
-
-func shownEncryption(given *wire.DiskEncryption) *wire.DiskEncryption {
-	out := wire.DiskEncryption{}
-	if given != nil {
-		out = *given
-	}
-	out.EnableOn = or(out.EnableOn, wire.DiskEncryptionEnableOnNone)
-	out.Mode = or(out.Mode, wire.DiskEncryptionModeTpmv2)
-	return &out
 }
 
 func shownInfraEnv(e wire.InfraEnv) wire.InfraEnv {

@@ -244,7 +244,7 @@ func TestClusterValidations(t *testing.T) {
 			// The REST API takes no cluster without one; a controller's cluster may wait for its Secret.
 			s.byController = &service.ClusterSpec{ID: uuid.NewString(), Name: "edge", BaseDomain: "example", Masters: 1, Version: "4.20.1"}
 		}, "", "Set pull_secret"},
-		"platform-requirements-satisfied": {threeHosts, func(s *scene) { s.cluster.Platform = &wire.Platform{Type: wire.PlatformTypeExternal} }, "", "set user_managed_networking"},
+		"platform-requirements-satisfied": {usersNetwork, func(s *scene) { s.cluster.Platform = &wire.Platform{Type: wire.PlatformTypeExternal} }, "", "set external.platform_name"},
 	}
 	var wanted []string
 	input := map[string]bool{}

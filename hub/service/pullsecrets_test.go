@@ -23,7 +23,7 @@ func TestPullSecretsLieSealed(t *testing.T) {
 	inEachPlace(t, func(t *testing.T, place store.Place, s store.Store) {
 		g, ctx := NewWithT(t), t.Context()
 		hub := sealing(t, s, "a")
-		c, err := hub.CreateCluster(ctx, wire.ClusterCreateParams{Name: "edge", OpenshiftVersion: "4.20.1", PullSecret: firstSecret})
+		c, err := hub.CreateCluster(ctx, wire.ClusterCreateParams{Name: "edge", OpenshiftVersion: "4.20.1", PullSecret: firstSecret}, nil)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(c.PullSecretSet).To(BeTrue())
 		env, err := hub.CreateInfraEnv(ctx, wire.InfraEnvCreateParams{Name: "pool", PullSecret: firstSecret})
@@ -93,7 +93,7 @@ func TestPullSecretsUnderAnotherKey(t *testing.T) {
 	spec := service.InfraEnvSpec{ID: envID, Name: "env", PullSecret: firstSecret}
 	_, err := first.EnsureInfraEnv(ctx, spec)
 	g.Expect(err).NotTo(HaveOccurred())
-	c, err := first.CreateCluster(ctx, wire.ClusterCreateParams{Name: "edge", OpenshiftVersion: "4.20.1", PullSecret: firstSecret})
+	c, err := first.CreateCluster(ctx, wire.ClusterCreateParams{Name: "edge", OpenshiftVersion: "4.20.1", PullSecret: firstSecret}, nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(sealing(t, s, "b", "a").Reseal(ctx)).To(Succeed())
 	g.Expect(sealing(t, s, "b").ImageParts(ctx, envID)).To(HaveField("PullSecret", firstSecret))
