@@ -160,7 +160,7 @@ func (w *world) do(method, path string, in, out any) {
 	w.Helper()
 	w.Eventually(func() error {
 		raw, err := w.user.Call(w.Context(), method, path, in)
-		switch refusal, refused := errors.AsType[program.Refusal](err); {
+		switch refusal, refused := errors.AsType[program.RefusedError](err); {
 		case refused:
 			return StopTrying(refusal.Error())
 		case err != nil || out == nil:

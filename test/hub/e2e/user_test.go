@@ -33,7 +33,7 @@ func (w *world) connect(url, ca string) {
 // call makes one call of somebody; what may pass is an error.
 func (w *world) call(as *program.User, method, path string, in, out any) error {
 	raw, err := as.Call(w.Context(), method, path, in)
-	switch refusal, refused := errors.AsType[program.Refusal](err); {
+	switch refusal, refused := errors.AsType[program.RefusedError](err); {
 	case refused:
 		return StopTrying(refusal.Error())
 	case err != nil || out == nil:

@@ -29,7 +29,7 @@ func (w *world) connect() {
 // call is a user's, and returns the answer's body.
 func (w *world) call(method, path string, in any) ([]byte, error) {
 	raw, err := w.user.Call(w.Context(), method, path, in)
-	if refusal, refused := errors.AsType[program.Refusal](err); refused {
+	if refusal, refused := errors.AsType[program.RefusedError](err); refused {
 		return nil, StopTrying(refusal.Error())
 	}
 	return raw, err

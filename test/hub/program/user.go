@@ -49,19 +49,19 @@ func (u *User) As(header, value string) *User {
 // Close ends its connections.
 func (u *User) Close() { u.client.CloseIdleConnections() }
 
-// Refusal is an answer that is the same however often the call is repeated.
-type Refusal struct{ error }
+// RefusedError is an answer that is the same however often the call is repeated.
+type RefusedError struct{ error }
 
 // Call makes one call, and returns the body of its answer. in is sent as JSON. What is no
-// [Refusal] may pass.
+// [RefusedError] may pass.
 func (u *User) Call(ctx context.Context, method, path string, in any) ([]byte, error) {
 	raw, err := json.Marshal(in)
 	if err != nil {
-		return nil, Refusal{err}
+		return nil, RefusedError{err}
 	}
 	r, err := http.NewRequestWithContext(ctx, method, u.URL+rest.Base+"/v2"+path, bytes.NewReader(raw))
 	if err != nil {
-		return nil, Refusal{err}
+		return nil, RefusedError{err}
 	}
 	r.Header = u.header.Clone()
 	r.Header.Set("Content-Type", "application/json")
@@ -76,7 +76,7 @@ func (u *User) Call(ctx context.Context, method, path string, in any) ([]byte, e
 	}
 	err = fmt.Errorf("%s %s: %s: %s", method, path, answer.Status, text)
 	if answer.StatusCode < http.StatusInternalServerError {
-		return nil, Refusal{err}
+		return nil, RefusedError{err}
 	}
 	return nil, err
 }
