@@ -58,7 +58,7 @@ func TestAResetForgetsWhatWasMade(t *testing.T) {
 	w.Expect(err).NotTo(HaveOccurred())
 	raw, err := w.CredentialsFile(w.ctx, sharedCluster, "kubeconfig-noingress")
 	w.Expect(err).NotTo(HaveOccurred())
-	w.Expect(raw).To(BeEquivalentTo("kind: Config"))
+	w.Expect(raw).To(BeEquivalentTo(kubeconfig))
 	_, err = w.CancelInstallation(w.ctx, sharedCluster)
 	w.Expect(err).NotTo(HaveOccurred())
 	_, err = w.CredentialsFile(w.ctx, sharedCluster, "kubeconfig-noingress")
@@ -100,7 +100,7 @@ func TestHostsThatJoinLeaveWhatTheClusterHas(t *testing.T) {
 				w.is(hostB, wire.HostStatusInstalling, "")
 				raw, err := w.CredentialsFile(w.ctx, sharedCluster, "kubeconfig-noingress")
 				w.Expect(err).NotTo(HaveOccurred())
-				w.Expect(raw).To(BeEquivalentTo("kind: Config"))
+				w.Expect(raw).To(BeEquivalentTo(kubeconfig))
 			})
 		})
 	}

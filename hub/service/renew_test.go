@@ -19,7 +19,7 @@ type renewing struct {
 }
 
 func (s *renewing) Renew(cluster string, made *sources.Made, _ time.Time) (map[string][]byte, error) {
-	if !s.due || string(made.Credentials["kubeconfig-noingress"]) != "kind: Config" {
+	if !s.due || string(made.Credentials["kubeconfig-noingress"]) != kubeconfig {
 		return nil, nil
 	}
 	s.calls++
@@ -37,7 +37,7 @@ func TestCredentialsThatEndAreRenewed(t *testing.T) {
 		w.Expect(err).NotTo(HaveOccurred())
 		w.Expect(string(raw)).To(Equal(want))
 	}
-	ask("kubeconfig-noingress", "kind: Config")
+	ask("kubeconfig-noingress", kubeconfig)
 	source.due = true
 	for range 3 {
 		ask("kubeconfig-noingress", "of edge, anew")

@@ -39,7 +39,7 @@ func (s *played) Make(ctx context.Context, o *sources.Order) (*sources.Made, err
 		made.Hosts[h.ID] = []byte(empty)
 	}
 	if s.ending == sources.EndsInside {
-		made.Credentials["kubeconfig-noingress"] = []byte(`{"kind": "Config", "clusters": [{"name": "edge", "cluster": {"server": "https://api.edge.example:6443"}}]}`)
+		made.Credentials["kubeconfig-noingress"] = []byte(kubeconfig)
 	}
 	return made, nil
 }
@@ -54,3 +54,6 @@ func hanging() *played {
 
 // reporting is a source for clusters whose own program reports how they come up.
 func reporting() *played { return &played{ending: sources.EndsInside} }
+
+// kubeconfig is what such a source makes for users.
+const kubeconfig = `{"kind": "Config", "clusters": [{"name": "edge", "cluster": {"server": "https://api.edge.example:6443"}}]}`
