@@ -154,7 +154,7 @@ func (l *load) installCluster(ctx context.Context, g group) error {
 	}
 	user := l.newClient()
 	defer user.close()
-	if err := l.until(ctx, user, g.Cluster, wire.ClusterStatusReady); err != nil {
+	if err := l.until(ctx, user, g.Cluster, wire.ClusterStatusReady, 0); err != nil {
 		return err
 	}
 	if err := user.do(ctx, userToken, http.MethodPost, "/clusters/"+g.Cluster+"/actions/install", nil, nil); err != nil {
@@ -168,20 +168,20 @@ func (l *load) installCluster(ctx context.Context, g group) error {
 			}
 		}
 	}
-	return l.until(ctx, user, g.Cluster, wire.ClusterStatusInstalled)
+	return l.until(ctx, user, g.Cluster, wire.ClusterStatusInstalled, 0)
 }
 
-// until waits for a cluster's status.
-func (l *load) until(ctx context.Context, user *client, id, status string) error {
+// until waits for a cluster's status, and for so many hosts of it that are ready.
+func (l *load) until(ctx context.Context, user *client, id, status string, hosts int64) error {
 	for {
 		var c wire.Cluster
 		if err := user.do(ctx, userToken, http.MethodGet, "/clusters/"+id+"?exclude-hosts=true", nil, &c); err != nil {
 			return err
 		}
-		switch c.Status {
-		case status:
+		switch {
+		case c.Status == status && c.ReadyHostCount >= hosts:
 			return nil
-		case wire.ClusterStatusError, wire.ClusterStatusCancelled:
+		case c.Status == wire.ClusterStatusError, c.Status == wire.ClusterStatusCancelled:
 			return fmt.Errorf("cluster %s is %s: %s", id, c.Status, c.StatusInfo)
 		}
 		if !wait(ctx, 2*time.Second) {

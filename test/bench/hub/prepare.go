@@ -92,7 +92,7 @@ func (l *load) prepare(ctx context.Context) error {
 	}
 	user := newClient(l.URL, l.roots, userPatience)
 	defer user.close()
-	if err := l.until(ctx, user, g.Cluster, wire.ClusterStatusReady); err != nil {
+	if err := l.until(ctx, user, g.Cluster, wire.ClusterStatusReady, int64(g.Size)); err != nil {
 		return err
 	}
 	if !wait(ctx, l.Settle) {
