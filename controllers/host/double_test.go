@@ -279,11 +279,13 @@ func TestADetachedHostHasNoClaimToAMachineThatItWasGivenSince(t *testing.T) {
 	const here, elsewhere = "redfish://bmc.test/redfish/v1/Systems/1", "redfish://former.test/redfish/v1/Systems/1"
 	for name, c := range map[string]struct {
 		from                  string // the address that it had when it was detached
+		hasNode               bool   // the other host
 		refusesIt, refusesNew bool
 	}{
-		"another machine": {elsewhere, true, false},
-		"the same one":    {here, false, true},
-		"not recorded":    {"", false, true},
+		"another machine, the other host has its node": {elsewhere, true, true, false},
+		"another address, the other host is a new one": {elsewhere, false, true, true}, // of the same machine, maybe
+		"the same one": {here, false, false, true},
+		"not recorded": {"", false, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -295,13 +297,17 @@ func TestADetachedHostHasNoClaimToAMachineThatItWasGivenSince(t *testing.T) {
 			detached, fresh := host("detached", here), host("fresh", here)
 			fresh.CreationTimestamp = metav1.NewTime(time.Unix(1e9, 0))
 			detached.Status.Provisioning.State, detached.Status.OperationalStatus = metal3.StateProvisioned, metal3.OperationalStatusDetached
+			node := ""
+			if c.hasNode {
+				node = fresh.Name
+			}
 			if c.from != "" {
 				meta.SetStatusCondition(&detached.Status.Conditions, metav1.Condition{
 					Type: "DetachedFrom", Status: metav1.ConditionTrue, Reason: "Recorded", Message: nodespec.MachineText(host("detached", c.from)),
 				})
 			}
-			g.Expect(policy.JudgeDouble(detached, []*metal3.BareMetalHost{fresh}, named("")).Why != "").To(Equal(c.refusesIt))
-			g.Expect(policy.JudgeDouble(fresh, []*metal3.BareMetalHost{detached}, named("")).Why != "").To(Equal(c.refusesNew))
+			g.Expect(policy.JudgeDouble(detached, []*metal3.BareMetalHost{fresh}, named(node)).Why != "").To(Equal(c.refusesIt))
+			g.Expect(policy.JudgeDouble(fresh, []*metal3.BareMetalHost{detached}, named(node)).Why != "").To(Equal(c.refusesNew))
 		})
 	}
 }

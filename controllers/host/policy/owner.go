@@ -168,7 +168,8 @@ type Double struct {
 // a host, by its id or full name: that of a host whose status is lost is its own, too.
 // Of detached hosts none is attached: each may have been given the address since, and what
 // the status says to be on a machine may be of another one. A host of which that is known has
-// no claim to the machine at all.
+// no claim beside one with a node; beside a new one neither gets the machine: its BMC may have
+// been given another address, and run what the detached host has deployed.
 func JudgeDouble(h *metal3.BareMetalHost, others []*metal3.BareMetalHost, inIronic func(*metal3.BareMetalHost) bool) Double {
 	known := func(h *metal3.BareMetalHost) bool {
 		return hasItsNode(h) || h.Status.Provisioning.ID == "" && !isDetached(h) && inIronic(h)
@@ -178,7 +179,7 @@ func JudgeDouble(h *metal3.BareMetalHost, others []*metal3.BareMetalHost, inIron
 	first := h
 	for _, other := range others {
 		second := without && !isDetached(other) && inIronic(other) // it would get a second node of the machine
-		if nodespec.SameMachine(h, other) == "" || isMoved(other) && !isDetached(h) && !isMoved(h) || !second && standing(h) == standing(other) && standing(h) >= isUsed && !isDetached(h) {
+		if nodespec.SameMachine(h, other) == "" || isMoved(other) && known(h) && !isMoved(h) || !second && standing(h) == standing(other) && standing(h) >= isUsed && !isDetached(h) {
 			continue // both are in use: nobody knows whose it is, and neither is held up
 		}
 		if comesFirst(other, first, standing) || first == h && (second || isMoved(h) || isDetached(h) && (known(other) || isDetached(other) || WantsDetach(other))) {
