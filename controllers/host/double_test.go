@@ -303,11 +303,36 @@ func TestADetachedHostHasNoClaimToAMachineThatItWasGivenSince(t *testing.T) {
 			}
 			if c.from != "" {
 				meta.SetStatusCondition(&detached.Status.Conditions, metav1.Condition{
-					Type: "DetachedFrom", Status: metav1.ConditionTrue, Reason: "Recorded", Message: nodespec.MachineText(host("detached", c.from)),
+					Type: "MachineRecorded", Status: metav1.ConditionTrue, Reason: "OfItsNode", Message: nodespec.MachineText(host("detached", c.from)),
 				})
 			}
 			g.Expect(policy.JudgeDouble(detached, []*metal3.BareMetalHost{fresh}, named(node)).Why != "").To(Equal(c.refusesIt))
 			g.Expect(policy.JudgeDouble(fresh, []*metal3.BareMetalHost{detached}, named(node)).Why != "").To(Equal(c.refusesNew))
+		})
+	}
+}
+
+// TestAHostHasNoClaimToAMachineThatItWasGivenBesideOneThatIsThere: its address was changed without the admission policies, or by a
+// backup, and what its status says is of its former machine. The other host has lost its node, as with Ironic's database.
+func TestAHostHasNoClaimToAMachineThatItWasGivenBesideOneThatIsThere(t *testing.T) {
+	for _, state := range []metal3.ProvisioningState{metal3.StateAvailable, metal3.StateProvisioned} {
+		t.Run(string(state), func(t *testing.T) {
+			g := NewWithT(t)
+			host := func(name string, age time.Duration) *metal3.BareMetalHost {
+				h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: name, CreationTimestamp: metav1.NewTime(time.Unix(1e9, 0).Add(-age))}}
+				h.Spec.BMC.Address = "redfish://bmc.test/redfish/v1/Systems/1"
+				h.Status.Provisioning.ID, h.Status.Provisioning.State = name, state
+				return h
+			}
+			moved, there := host("moved", time.Hour), host("there", 0)
+			moved.Status.Provisioning.State = metal3.StateProvisioned
+			former := moved.DeepCopy()
+			former.Spec.BMC.Address = "redfish://former.test/redfish/v1/Systems/1"
+			meta.SetStatusCondition(&moved.Status.Conditions, metav1.Condition{
+				Type: "MachineRecorded", Status: metav1.ConditionTrue, Reason: "OfItsNode", Message: nodespec.MachineText(former),
+			})
+			g.Expect(policy.JudgeDouble(moved, []*metal3.BareMetalHost{there}, named("")).Why).NotTo(BeEmpty())
+			g.Expect(policy.JudgeDouble(there, []*metal3.BareMetalHost{moved}, named("")).Why).To(BeEmpty())
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
@@ -256,7 +257,7 @@ func TestAFreeHostThatGetsAnotherMachineWhileItIsDetached(t *testing.T) {
 				if c.ends {
 					w.sim.Intercept(func(r *http.Request) *simulator.Fault {
 						if letsGo(r) {
-							w.g.Expect(policy.DetachedFrom(&w.host().Status)).NotTo(BeEmpty(), "a program that ends now would not know it")
+							w.g.Expect(policy.RecordedMachine(&w.host().Status)).NotTo(BeEmpty(), "a program that ends now would not know it")
 						}
 						return nil
 					})
@@ -273,7 +274,7 @@ func TestAFreeHostThatGetsAnotherMachineWhileItIsDetached(t *testing.T) {
 				let(time.Minute)
 				w.edit(wantInstall)
 				let(time.Hour)
-				w.g.Expect(policy.DetachedFrom(&w.host().Status)).To(BeEmpty())
+				w.g.Expect(policy.RecordedMachine(&w.host().Status)).To(Equal(nodespec.MachineText(w.host())))
 				if c.address == "" {
 					w.g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateProvisioned))
 					return
@@ -305,7 +306,7 @@ func TestAFreeHostThatGetsAnotherMachineOnceItIsAttached(t *testing.T) {
 				w.sim.ResetCounts()
 				if c.unknown {
 					h := w.host()
-					meta.RemoveStatusCondition(&h.Status.Conditions, "DetachedFrom")
+					meta.RemoveStatusCondition(&h.Status.Conditions, "MachineRecorded")
 					w.g.Expect(w.kube.Status().Update(t.Context(), h)).To(Succeed())
 					w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = elsewhere; delete(h.Annotations, names.Detached) })
 				} else {
@@ -324,26 +325,49 @@ func TestAFreeHostThatGetsAnotherMachineOnceItIsAttached(t *testing.T) {
 				let(time.Minute)
 				w.edit(wantInstall)
 				let(time.Hour)
-				w.g.Expect(policy.DetachedFrom(&w.host().Status)).To(BeEmpty())
+				w.g.Expect(policy.RecordedMachine(&w.host().Status)).To(Equal(nodespec.MachineText(w.host())))
 				w.leftAlone("power on")
 			})
 		})
 	}
 }
 
-// TestADetachmentThatIsCalledOffLeavesNothing: a host that is not detached does not say which machine it was detached from.
-func TestADetachmentThatIsCalledOffLeavesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, assisted(nil), policy.Settings{}, nil)
-		defer func() { w.stop() }()
-		w.untilAtRest()
-		w.sim.Intercept(refuseToDelete)
-		w.annotate(names.Detached, "")
-		w.until("recorded", time.Minute, func(h *metal3.BareMetalHost) bool { return policy.DetachedFrom(&h.Status) != "" })
-		w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Detached) })
-		w.sim.Intercept(nil)
-		let(time.Hour)
-		w.g.Expect(policy.DetachedFrom(&w.host().Status)).To(BeEmpty())
-		w.g.Expect(w.host().Status.PoweredOn).To(BeTrue())
-	})
+// TestAFreeHostThatGetsAnotherMachineWhileItHasNoNode: Ironic has lost its database, and the address changes before the next node
+// is there. That the former machine was on, and free, says nothing of the other one.
+func TestAFreeHostThatGetsAnotherMachineWhileItHasNoNode(t *testing.T) {
+	for name, c := range map[string]struct{ known, restarts bool }{
+		"the controller knows that the node is gone": {known: true},
+		"both at once":              {},
+		"both, and it is restarted": {restarts: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{}, nil)
+				defer func() { w.stop() }()
+				w.untilAtRest()
+				w.g.Expect(w.host().Status.PoweredOn).To(BeTrue())
+				w.halt()
+				w.sim.Wipe()
+				if c.known {
+					w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.CredentialsName = "none yet" })
+					w.start(policy.Settings{})
+					w.until("without its Secret", time.Minute, func(h *metal3.BareMetalHost) bool { return condition(h, "Stalled").Reason == "BMCCredentialError" })
+					w.halt()
+				}
+				w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address, h.Spec.BMC.CredentialsName = elsewhere, "bmc" })
+				w.sim.ResetCounts()
+				w.start(policy.Settings{})
+				w.enrolledAgain("power on")
+				if c.restarts {
+					w.halt()
+					w.start(policy.Settings{})
+				}
+				let(time.Minute)
+				w.edit(wantInstall)
+				let(time.Hour)
+				w.leftAlone("power on")
+				w.g.Expect(policy.RecordedMachine(&w.host().Status)).To(Equal(nodespec.MachineText(w.host())))
+			})
+		})
+	}
 }

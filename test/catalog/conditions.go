@@ -81,7 +81,7 @@ var Conditions = []Condition{
 	{host, "Stalled", yes, "StatusAnnotationUnreadable", "The status annotation cannot be read, so the host is left alone: correct it, or remove it for a new host."},
 
 	{host, "DetachFailed", yes, "DetachError", "Ironic refuses to remove the node: the message says why, and when it is tried again. The host stays as it is."},
-	{host, "DetachedFrom", yes, "Recorded", "Which machine the host had when it was detached, by its BMC and system. With the address of another machine, the host is not attached beside another host that names it, and what the status says of the power does not count."},
+	{host, "MachineRecorded", yes, "OfItsNode", "Which machine the host has, by its BMC and system, as its last node in Ironic had it. With the address of another machine, the host gets none that another host names, and what its status says of the power does not count."},
 	{host, "FailedWith", yes, "Recorded", "Digests of what was there when the present error, or a failed detachment, was recorded: when one of these changes, it is tried again at once, also after a restart of the program. See [what tries again at once](baremetalhost.md#what-tries-again-at-once)."},
 	{host, "RetryAcknowledged", yes, "RetryHandled", "The last value of `ironflow.io/retry` that was carried out."},
 	{host, "DeploymentsFailed", yes, "InARow", "How many deployments of the same image or method have failed in a row; after `--max-provisioning-retries` failures, it is not tried again."},

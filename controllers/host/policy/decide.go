@@ -95,6 +95,8 @@ func init() {
 		concernBackOff,
 		// Before everything that changes a node: it has to be known as the host's.
 		concernOwner,
+		// Before the node goes, or another one comes: what it says of its machine is kept.
+		concernMachine,
 		// Before the node is enrolled or kept as wanted: a detached host has none.
 		concernDetach,
 		// Before what the node says of a machine is taken for what is so of the host's.

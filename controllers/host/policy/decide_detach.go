@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -12,11 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/controllers/host/nodespec"
-	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/controllers/reconcile"
-	"github.com/ironflow/ironflow/ironic"
 )
 
 // detachReason is what a node says while its host is being detached.
@@ -28,8 +24,6 @@ func concernDetached(o *Observed, d *Decision) {
 	case FailedDetaches(o.Host) > 0 && !Detaching(o):
 		meta.RemoveStatusCondition(&d.Status.Conditions, detachCondition)
 		d.Again = true
-	case DetachedFrom(&o.Host.Status) != "" && !isDetached(o.Host) && !Detaching(o):
-		untilNode(o, d)
 	case o.Deleting() || !isDetached(o.Host):
 	case WantsDetach(o.Host):
 		d.wait(0, view.Note{Step: "detached", WaitingFor: "somebody to remove the annotation " + names.Detached})
@@ -76,59 +70,11 @@ func attach(o *Observed, d *Decision) {
 	if o.Failing() {
 		d.Status.OperationalStatus = metal3.OperationalStatusError
 	}
-	if DetachedFrom(&o.Host.Status) == "" { // as by another controller, or an earlier version: it may have another machine now
+	if RecordedMachine(&o.Host.Status) == "" { // as by another controller, or an earlier version: it may have another machine now
 		unlearnPower(o, d)
 	}
 	d.event("Attached", "the host is managed by Ironic again")
 	d.Again = true
-}
-
-// untilNode keeps which machine a host had that is attached again, or whose detachment was called off, until it has a node,
-// which tells it from then on: before that, the host may be given another one as while it was detached.
-func untilNode(o *Observed, d *Decision) {
-	switch {
-	case o.available() && o.Host.Status.PoweredOn && isMoved(o.Host):
-		d.Status.PoweredOn, d.Again = false, true // that of the other machine: that this one is on does not say that nobody uses it
-	case o.Node != nil && o.Node.UUID == o.Host.Status.Provisioning.ID:
-		meta.RemoveStatusCondition(&d.Status.Conditions, detachedFromCondition)
-		d.Again = true
-	}
-}
-
-// DetachedFrom is the machine that the host's node was of when the host was detached, as a node keeps it; empty where that
-// is not known.
-func DetachedFrom(s *metal3.BareMetalHostStatus) string {
-	if c := meta.FindStatusCondition(s.Conditions, detachedFromCondition); c != nil {
-		return c.Message
-	}
-	return ""
-}
-
-// isMoved reports a host that was given another machine since it was detached, and has had no node there yet.
-func isMoved(h *metal3.BareMetalHost) bool {
-	row := ironic.Row{Machine: DetachedFrom(&h.Status), ProvisionState: ironic.StateAvailable}
-	return nodespec.OfOtherMachine(h, &row, nil)
-}
-
-// recordMachine has the status keep which machine the node is of that is about to go, and reports whether it did not yet.
-// That is the node's own word: the address may have been changed by the edit that asks for the detachment.
-func recordMachine(o *Observed, d *Decision) bool {
-	var read *ironic.Node
-	if n, ok := o.InFull(); ok {
-		read = n.Node()
-	}
-	return keepMachine(o, d, cmp.Or(nodespec.MachineOf(o.Node, read), nodespec.MachineText(o.Host)))
-}
-
-func keepMachine(o *Observed, d *Decision, machine string) bool {
-	if machine == "" || machine == DetachedFrom(&o.Host.Status) {
-		return false
-	}
-	meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
-		Type: detachedFromCondition, Status: metav1.ConditionTrue, Reason: reasonDetachedFrom, Message: machine,
-		ObservedGeneration: o.Host.Generation, LastTransitionTime: metav1.NewTime(o.Now).Rfc3339Copy(),
-	})
-	return true
 }
 
 // detach takes the node out of Ironic.
@@ -139,9 +85,6 @@ func detach(o *Observed, d *Decision) {
 	}
 	switch {
 	case o.Missing:
-		if o.available() && DetachedFrom(&o.Host.Status) == "" { // nobody tells but the host: somebody else has removed its node
-			keepMachine(o, d, nodespec.MachineText(o.Host))
-		}
 		d.Status.OperationalStatus = metal3.OperationalStatusDetached
 		d.event("Detached", "the host is no longer managed by Ironic; the machine was not touched")
 		d.Again = true
@@ -152,9 +95,6 @@ func detach(o *Observed, d *Decision) {
 			return
 		}
 		removeNode(o, d, detachReason)
-		if _, removes := d.Do.(nodeaction.Remove); removes && recordMachine(o, d) {
-			d.Do, d.Again = nil, true // it is stored before the node goes
-		}
 	}
 }
 
@@ -183,13 +123,6 @@ func detachArguments(h *metal3.BareMetalHost) metal3.DetachedAnnotationArguments
 // has no error type for that, and nothing is wrong with the host itself. Its message
 // begins with how often it was tried; its transition time is when that was done last.
 const detachCondition = "DetachFailed"
-
-// detachedFromCondition is on hosts that are being detached, or are, and until they have a node again: its message is which machine that
-// was, as a node keeps it. The address may be changed meanwhile, and what the status says is of the machine before that.
-const detachedFromCondition = "DetachedFrom"
-
-// reasonDetachedFrom is the condition's one reason.
-const reasonDetachedFrom = "Recorded"
 
 // reasonDetach is the condition's one reason, and the event's.
 const reasonDetach = "DetachError"

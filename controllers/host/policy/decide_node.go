@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/plan"
@@ -86,6 +88,56 @@ func unlearnPower(o *Observed, d *Decision) {
 	}
 }
 
+// machineCondition is on every host that has had a node: its message is which machine that was of, as the node keeps it. What the
+// status says of a machine, such as that it is on, is of this one: the address may be changed at any time, and the node be lost.
+const machineCondition = "MachineRecorded"
+
+// reasonOfNode is the condition's one reason.
+const reasonOfNode = "OfItsNode"
+
+// RecordedMachine is the machine that the host's last node was of, as a node keeps it; empty where that is not known.
+func RecordedMachine(s *metal3.BareMetalHostStatus) string {
+	if c := meta.FindStatusCondition(s.Conditions, machineCondition); c != nil {
+		return c.Message
+	}
+	return ""
+}
+
+// isMoved reports a host that was given another machine, and has had no node there yet.
+func isMoved(h *metal3.BareMetalHost) bool {
+	row := ironic.Row{Machine: RecordedMachine(&h.Status), ProvisionState: ironic.StateAvailable}
+	return nodespec.OfOtherMachine(h, &row, nil)
+}
+
+// concernMachine has the status keep which machine the host has, by its node's own word, and forget what it says of the one that
+// the host had before. Both are stored before a node goes.
+func concernMachine(o *Observed, d *Decision) {
+	recorded, machine := RecordedMachine(&o.Host.Status), o.machineOfNode()
+	switch {
+	case o.available() && o.Host.Status.PoweredOn && isMoved(o.Host):
+		d.Status.PoweredOn, d.Again = false, true // that this one is on does not say that nobody uses it
+	case machine == "" || machine == recorded || recorded != "" && o.ofOtherMachine():
+	default:
+		meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
+			Type: machineCondition, Status: metav1.ConditionTrue, Reason: reasonOfNode, Message: machine,
+			ObservedGeneration: o.Host.Generation, LastTransitionTime: metav1.NewTime(o.Now).Rfc3339Copy(),
+		})
+		d.Again = true
+	}
+}
+
+// machineOfNode is which machine the host's node is of; empty where that is not known, or its BMC has not answered yet.
+func (o *Observed) machineOfNode() string {
+	if o.Node == nil || o.Node.UUID != o.Host.Status.Provisioning.ID || slices.Contains(unverified, o.Node.ProvisionState) {
+		return ""
+	}
+	n, _ := o.InFull()
+	return nodespec.MachineOf(o.Node, n.Node())
+}
+
+// unverified are Ironic's states of a node whose BMC has not answered yet.
+var unverified = []ironic.ProvisionState{ironic.StateEnroll, ironic.StateVerifying}
+
 // otherMachineReason is what a node says while it is removed because its host has another machine.
 const otherMachineReason = "the host has another BMC"
 
@@ -103,8 +155,6 @@ func concernOtherMachine(o *Observed, d *Decision) {
 	case otherNode(o, d): // before the first one goes
 	case o.Host.Status.Provisioning.ID == "" && o.nodeTellsOfUse():
 		nameNode(o, d) // nobody else tells that the host is no new one: what its machine runs is left alone
-	case o.available() && o.Host.Status.PoweredOn:
-		d.Status.PoweredOn, d.Again = false, true // that of the other machine; it is stored before the node goes
 	default:
 		removeNode(o, d, otherMachineReason)
 		if _, removes := d.Do.(nodeaction.Remove); removes {

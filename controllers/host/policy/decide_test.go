@@ -218,12 +218,12 @@ func TestDecide(t *testing.T) {
 		"provisioned, detach":     {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, func(o *Observed) { o.Host.Annotations = map[string]string{names.Detached: ""} }}, do: "set maintenance"},
 		"provisioned, detach, mark set": {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, func(o *Observed) {
 			o.Host.Annotations = map[string]string{names.Detached: ""}
-			o.Node.Maintenance = true
+			o.Node.Maintenance, o.Node.Machine = true, "bmc redfish bmc.test 443"
 		}}}, // which machine it has is stored first
-		"provisioned, detach, mark set, machine kept": {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, machineKept, func(o *Observed) {
+		"provisioned, detach, mark set, machine kept": {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, func(o *Observed) {
 			o.Host.Annotations = map[string]string{names.Detached: ""}
-			o.Node.Maintenance = true
-		}}, do: "remove node"},
+			o.Node.Maintenance, o.Node.Machine = true, "bmc redfish bmc.test 443"
+		}, machineKept}, do: "remove node"},
 		"provisioned, reboot soft":     {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, annotated(names.Reboot, ""), announced}, do: "ask for soft power off"},
 		"provisioned, reboot hard":     {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, annotated(names.Reboot, `{"mode":"hard"}`), announced}, do: "ask for power off"},
 		"provisioned, reboot, no soft": {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, annotated(names.Reboot, ""), announced, func(o *Observed) { o.SoftRefused = true }}, do: "ask for power off"},

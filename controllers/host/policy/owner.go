@@ -179,7 +179,7 @@ func JudgeDouble(h *metal3.BareMetalHost, others []*metal3.BareMetalHost, inIron
 	first := h
 	for _, other := range others {
 		second := without && !isDetached(other) && inIronic(other) // it would get a second node of the machine
-		if nodespec.SameMachine(h, other) == "" || isMoved(other) && known(h) && !isMoved(h) || !second && standing(h) == standing(other) && standing(h) >= isUsed && !isDetached(h) {
+		if nodespec.SameMachine(h, other) == "" || isMoved(other) && known(h) && !isMoved(h) || !second && standing(h) == standing(other) && standing(h) >= isUsed && !isDetached(h) && !isMoved(h) {
 			continue // both are in use: nobody knows whose it is, and neither is held up
 		}
 		if comesFirst(other, first, standing) || first == h && (second || isMoved(h) || isDetached(h) && (known(other) || isDetached(other) || WantsDetach(other))) {
