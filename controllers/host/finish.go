@@ -29,7 +29,7 @@ import (
 func (p *pass) unsaved(next policy.Action) bool {
 	stored, present := p.Saver.Before().Status, p.Known.Host.Status
 	_, removes := next.(nodeaction.Remove)
-	return removes && (stored.PoweredOn != present.PoweredOn || stored.Provisioning.ID != present.Provisioning.ID || policy.RecordedMachine(&stored) != policy.RecordedMachine(&present)) ||
+	return removes && (stored.PoweredOn != present.PoweredOn || stored.Provisioning.ID != present.Provisioning.ID) ||
 		stored.Provisioning.State != present.Provisioning.State || nodespec.Begun(p.Saver.Before()) != nodespec.Begun(p.Known.Host) || !nodespec.SameRAID(stored.Provisioning.RAID, present.Provisioning.RAID) ||
 		(stored.OperationalStatus == metal3.OperationalStatusServicing) != (present.OperationalStatus == metal3.OperationalStatusServicing)
 }

@@ -138,7 +138,8 @@ func TestTheMachineOfAHostIsItsNodes(t *testing.T) {
 			g.Expect(RecordedMachine(&d.Status)).To(HavePrefix("bmc redfish first.test 443"))
 			o.Host.Status.Conditions = d.Status.Conditions
 			g.Expect(isMoved(o.Host)).To(BeTrue())
-			full(o).ProvisionState, full(o).Machine = ironic.StateVerifying, "bmc redfish second.test 443"
+			o.Host.Status.PoweredOn = false
+			o.Node.ProvisionState, o.Node.Machine = ironic.StateVerifying, "bmc redfish second.test 443"
 			d = &Decision{}
 			concernMachine(o, d)
 			g.Expect(d.Status.Conditions).To(BeEmpty())
