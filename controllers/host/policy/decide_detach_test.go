@@ -132,6 +132,7 @@ func TestTheMachineOfAHostIsItsNodes(t *testing.T) {
 			g := NewWithT(t)
 			o := observed(metal3.StateAvailable, ironic.StateAvailable)
 			o.Host.Spec.BMC.Address = "redfish://second.test/redfish/v1/Systems/1"
+			o.Host.Status.PoweredOn = false // else that is forgotten first
 			full(o).Machine, full(o).DriverInfo = kept, map[string]any{"redfish_address": "https://first.test", "redfish_system_id": "/redfish/v1/Systems/1"}
 			d := &Decision{}
 			concernMachine(o, d)

@@ -114,7 +114,7 @@ func isMoved(h *metal3.BareMetalHost) bool {
 func concernMachine(o *Observed, d *Decision) {
 	recorded, machine := RecordedMachine(&o.Host.Status), o.machineOfNode()
 	switch {
-	case o.available() && o.Host.Status.PoweredOn && isMoved(o.Host):
+	case o.available() && o.Host.Status.PoweredOn && (isMoved(o.Host) || o.ofOtherMachine()): // the latter alone of a backup's status
 		d.Status.PoweredOn, d.Again = false, true // that this one is on does not say that nobody uses it
 	case machine == "" || machine == recorded || recorded != "" && o.ofOtherMachine():
 	default:
