@@ -2,6 +2,7 @@ package host
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,5 +37,57 @@ func TestABackupOfBeforeAHostHadAnotherMachine(t *testing.T) {
 		w.edit(wantInstall)
 		let(time.Hour)
 		w.leftAlone("power on")
+	})
+}
+
+// TestAHostWhoseNextNodeGetsAnotherMachine before its BMC has answered: Ironic has lost its database, and what the status says of
+// the former machine is not said of the one that the node is given.
+func TestAHostWhoseNextNodeGetsAnotherMachine(t *testing.T) {
+	for _, state := range []metal3.ProvisioningState{metal3.StateAvailable, metal3.StateInspecting} {
+		t.Run(string(state), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var refuses atomic.Bool
+				w := newWorld(t, assisted(failing(&refuses, "verify", "", "no answer")), policy.Settings{}, nil)
+				defer func() { w.stop() }()
+				if w.untilState(state, time.Minute); state == metal3.StateAvailable {
+					w.untilAtRest()
+				} else {
+					let(2 * time.Second)
+				}
+				refuses.Store(true)
+				w.sim.Wipe()
+				w.until("not verified", 10*time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.RegistrationError })
+				w.g.Expect(w.host().Status.Provisioning.State).To(Equal(state))
+				refuses.Store(false)
+				w.sim.ResetCounts()
+				w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = elsewhere })
+				w.enrolledAgain("power on")
+				let(time.Minute)
+				w.edit(wantInstall)
+				let(time.Hour)
+				w.saysLeftAlone()
+				w.verifiedOnly("power on")
+			})
+		})
+	}
+}
+
+// TestAHostThatAsksForAnotherImageAsItGetsAnotherMachine calls that one free: it comes to an end, and is not marked over and over.
+func TestAHostThatAsksForAnotherImageAsItGetsAnotherMachine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, askFor("http://images.test/first.img"))
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateProvisioned, time.Minute)
+		let(time.Minute)
+		w.annotate(names.Detached, "")
+		w.until("detached", time.Minute, detached)
+		w.edit(func(h *metal3.BareMetalHost) {
+			askFor("http://images.test/second.img")(h)
+			h.Spec.BMC.Address = elsewhere
+			delete(h.Annotations, names.Detached)
+		})
+		w.until("installed", time.Hour, func(h *metal3.BareMetalHost) bool {
+			return h.Status.Provisioning.State == metal3.StateProvisioned && h.Status.Provisioning.Image.URL == "http://images.test/second.img"
+		})
 	})
 }

@@ -116,6 +116,7 @@ func concernMachine(o *Observed, d *Decision) {
 	switch {
 	case o.available() && o.Host.Status.PoweredOn && (isMoved(o.Host) || o.ofOtherMachine()): // the latter alone of a backup's status
 		d.Status.PoweredOn, d.Again = false, true // that this one is on does not say that nobody uses it
+	case isMoved(o.Host) && o.madeForOther() && doubted(o, d): // the node knows it before it is given the other one's BMC
 	case machine == "" || machine == recorded || recorded != "" && o.ofOtherMachine():
 	default:
 		meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
@@ -128,15 +129,28 @@ func concernMachine(o *Observed, d *Decision) {
 
 // machineOfNode is which machine the host's node is of; empty where that is not known, or its BMC has not answered yet.
 func (o *Observed) machineOfNode() string {
-	if o.Node == nil || o.Node.UUID != o.Host.Status.Provisioning.ID || slices.Contains(unverified, o.Node.ProvisionState) {
+	if o.Node == nil || o.Node.UUID != o.Host.Status.Provisioning.ID || o.unverified() {
 		return ""
 	}
 	n, _ := o.InFull()
 	return nodespec.MachineOf(o.Node, n.Node())
 }
 
-// unverified are Ironic's states of a node whose BMC has not answered yet.
-var unverified = []ironic.ProvisionState{ironic.StateEnroll, ironic.StateVerifying}
+// unverified reports a node whose BMC has not answered yet.
+func (o *Observed) unverified() bool {
+	return o.Node != nil && (o.Node.ProvisionState == ironic.StateEnroll || o.Node.ProvisionState == ironic.StateVerifying)
+}
+
+// madeForOther reports a node whose BMC has not answered yet, and that was made for another machine than the host has.
+func (o *Observed) madeForOther() bool {
+	if !o.unverified() {
+		return false
+	}
+	row := *o.Node
+	row.ProvisionState = ironic.StateAvailable
+	n, _ := o.InFull()
+	return nodespec.OfOtherMachine(o.Host, &row, n.Node())
+}
 
 // otherMachineReason is what a node says while it is removed because its host has another machine.
 const otherMachineReason = "the host has another BMC"
