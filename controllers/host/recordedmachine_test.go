@@ -91,3 +91,42 @@ func TestAHostThatAsksForAnotherImageAsItGetsAnotherMachine(t *testing.T) {
 		})
 	})
 }
+
+// TestAHostThatIsDeletedAsItGetsAnotherMachine and has no node: neither machine is touched, as with one.
+func TestAHostThatIsDeletedAsItGetsAnotherMachine(t *testing.T) {
+	for name, want := range map[string]func(*metal3.BareMetalHost){"available": nil, "provisioned": wantInstall} {
+		for _, how := range []string{"lost", "detached"} {
+			t.Run(name+", "+how, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(t, assisted(nil), policy.Settings{}, want)
+					defer func() { w.stop() }()
+					if w.untilState(metal3.ProvisioningState(name), time.Minute); want == nil {
+						w.untilAtRest()
+					}
+					let(time.Minute)
+					if how == "detached" {
+						w.annotate(names.Detached, "")
+						w.until("detached", time.Minute, detached)
+					}
+					w.halt()
+					w.sim.Wipe()
+					w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = elsewhere; delete(h.Annotations, names.Detached) })
+					w.g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
+					w.sim.ResetCounts()
+					w.start(policy.Settings{})
+					begin := time.Now()
+					for w.host() != nil && time.Since(begin) < time.Hour {
+						if n, is := w.sim.Node("lab~host-1"); is && (n.ProvisionState == "enroll" || n.ProvisionState == "verifying") {
+							w.sim.Edit(n.UUID, map[string]any{"power_state": "power on"})
+						}
+						let(time.Second / 10)
+					}
+					w.g.Expect(w.host()).To(BeNil())
+					w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/power"]).To(BeZero())
+					w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/provision"]).To(BeZero())
+					w.g.Expect(w.events.list()).To(ContainElement("NodeOfAnotherMachine"))
+				})
+			})
+		}
+	}
+}

@@ -51,7 +51,7 @@ var Events = []Event{
 	{host, "ForceDeleted", true, "The host was released on request, without touching machine and node."},
 	{host, "NodeOfAnotherHost", true, "The host was deleted; the node that was found for it is, or may be, another host's and was left alone."},
 	{host, "NodeReplaced", false, "spec.bmc.address names another machine than the host's node in Ironic was of: the node was removed, and another one is enrolled. No machine was touched."},
-	{host, "NodeOfAnotherMachine", true, "The host was deleted, and its node in Ironic was of another BMC than the host named; neither machine was touched."},
+	{host, "NodeOfAnotherMachine", true, "The host was deleted, and its node in Ironic, or the last one that it had, was of another BMC than the host named; neither machine was touched."},
 	{host, "MachineOfAnotherHost", true, "The host was deleted; its machine is another host's and was left alone."},
 	{host, "PortsLeftOut", false, "Network interfaces, other than the one that the machine boots from, have no port in Ironic: their address is on another node, or Ironic refuses it. Nothing is missing without them."},
 	{host, "AgentInDoubt", true, "Several machines of one InfraEnv claim the host's boot MAC address, or one does after the host was installed; none of them is taken for it."},
