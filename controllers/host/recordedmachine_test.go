@@ -9,6 +9,8 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/policy"
@@ -129,4 +131,39 @@ func TestAHostThatIsDeletedAsItGetsAnotherMachine(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestAHostIsWokenWhenItIsKnownThatAnotherOneWasMovedToItsMachine: the other one was given its address with an earlier version, which
+// recorded no machine, and was on hold since. Once it is not, it has no claim any more, and the one that is there goes on.
+func TestAHostIsWokenWhenItIsKnownThatAnotherOneWasMovedToItsMachine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateProvisioned, time.Minute)
+		moved := w.key
+		w.key = w.another("host-2", otherMAC)
+		w.untilAtRest()
+		there, h := w.key, w.host()
+		w.halt()
+		w.sim.ResetCounts()
+		w.key = moved
+		w.edit(func(m *metal3.BareMetalHost) {
+			m.Spec.BMC.Address = h.Spec.BMC.Address
+			metav1.SetMetaDataAnnotation(&m.ObjectMeta, names.Hold, "")
+		})
+		m := w.host()
+		meta.RemoveStatusCondition(&m.Status.Conditions, "MachineRecorded")
+		w.g.Expect(w.kube.Status().Update(t.Context(), m)).To(Succeed())
+		w.start(policy.Settings{})
+		w.key = there
+		w.until("refused", time.Minute, func(h *metal3.BareMetalHost) bool { return condition(h, "Stalled").Reason == "MachineOfAnotherHost" })
+		let(time.Hour)
+		w.key = moved
+		w.edit(func(m *metal3.BareMetalHost) { delete(m.Annotations, names.Hold) })
+		let(time.Hour)
+		w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("MachineOfAnotherHost"), w.host().Status.ErrorMessage)
+		w.key = there
+		w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("NotFailing"), w.host().Status.ErrorMessage)
+		w.g.Expect(w.sim.Total("PUT /v1/nodes/{node}/states/")).To(BeZero())
+	})
 }

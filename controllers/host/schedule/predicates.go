@@ -44,12 +44,13 @@ func (finalizersChanged) Update(e event.TypedUpdateEvent[client.Object]) bool {
 }
 
 // machineChanged lets the updates of hosts through after which the machine of another host
-// may be another one's: of the spec, and of how much speaks for the host.
+// may be another one's: of the spec, of how much speaks for the host, and of which machine it had.
 var machineChanged = predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool {
 		before, was := e.ObjectOld.(*metal3.BareMetalHost)
 		after, is := e.ObjectNew.(*metal3.BareMetalHost)
-		return was && is && policy.Standing(before) != policy.Standing(after)
+		return was && is && (policy.Standing(before) != policy.Standing(after) ||
+			policy.RecordedMachine(&before.Status) != policy.RecordedMachine(&after.Status))
 	},
 })
 
