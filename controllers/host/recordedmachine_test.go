@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 )
 
@@ -74,22 +76,61 @@ func TestAHostWhoseNextNodeGetsAnotherMachine(t *testing.T) {
 	}
 }
 
-// TestAHostThatAsksForAnotherImageAsItGetsAnotherMachine calls that one free: it comes to an end, and is not marked over and over.
+// TestAHostThatAsksForAnotherImageAsItGetsAnotherMachine: the wish may be meant for the former machine, so that nothing is done to
+// either, whether the host was detached or has its node. It counts once it is made of the machine that the host has.
 func TestAHostThatAsksForAnotherImageAsItGetsAnotherMachine(t *testing.T) {
+	const first, second = "http://images.test/first.img", "http://images.test/second.img"
+	for name, ask := range map[string]func(*metal3.BareMetalHost){"another": askFor(second), "none": func(h *metal3.BareMetalHost) { h.Spec.Image = nil }} {
+		for _, leaves := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, detached: %t", name, leaves), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(t, assisted(nil), policy.Settings{}, askFor(first))
+					defer func() { w.stop() }()
+					w.untilState(metal3.StateProvisioned, time.Minute)
+					let(time.Minute)
+					if leaves {
+						w.annotate(names.Detached, "")
+						w.until("detached", time.Minute, detached)
+					}
+					w.sim.ResetCounts()
+					was := w.host().Spec.BMC.Address
+					w.edit(func(h *metal3.BareMetalHost) {
+						ask(h)
+						h.Spec.BMC.Address = elsewhere
+						delete(h.Annotations, names.Detached)
+					})
+					let(time.Hour)
+					w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("MachineChanged"), w.host().Status.ErrorMessage)
+					w.g.Expect(w.sim.Total("PUT /v1/nodes/{node}/states/")).To(BeZero())
+					w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = was })
+					w.until("changed back", time.Minute, func(h *metal3.BareMetalHost) bool { return condition(h, "Stalled").Reason != "MachineChanged" })
+				})
+			})
+		}
+	}
+}
+
+// TestAnotherImageOnceAHostHasItsOtherMachine is what the machine gets that the host has by then.
+func TestAnotherImageOnceAHostHasItsOtherMachine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, assisted(nil), policy.Settings{}, askFor("http://images.test/first.img"))
+		const first, second = "http://images.test/first.img", "http://images.test/second.img"
+		w := newWorld(t, assisted(nil), policy.Settings{}, askFor(first))
 		defer func() { w.stop() }()
 		w.untilState(metal3.StateProvisioned, time.Minute)
 		let(time.Minute)
-		w.annotate(names.Detached, "")
-		w.until("detached", time.Minute, detached)
-		w.edit(func(h *metal3.BareMetalHost) {
-			askFor("http://images.test/second.img")(h)
-			h.Spec.BMC.Address = elsewhere
-			delete(h.Annotations, names.Detached)
+		w.edit(func(h *metal3.BareMetalHost) { askFor(second)(h); h.Spec.BMC.Address = elsewhere })
+		let(time.Minute)
+		w.sim.ResetCounts()
+		w.edit(askFor(first))
+		w.until("adopted", time.Hour, func(h *metal3.BareMetalHost) bool {
+			n, _ := w.sim.Node("lab~host-1")
+			return n.UUID == h.Status.Provisioning.ID && n.ProvisionState == "active" && h.Status.ErrorMessage == "" &&
+				policy.RecordedMachine(&h.Status) == nodespec.MachineText(h)
 		})
+		w.g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateProvisioned))
+		w.edit(askFor(second))
 		w.until("installed", time.Hour, func(h *metal3.BareMetalHost) bool {
-			return h.Status.Provisioning.State == metal3.StateProvisioned && h.Status.Provisioning.Image.URL == "http://images.test/second.img"
+			return h.Status.Provisioning.State == metal3.StateProvisioned && h.Status.Provisioning.Image.URL == second
 		})
 	})
 }

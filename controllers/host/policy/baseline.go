@@ -41,13 +41,14 @@ const (
 )
 
 // Causes of a machine that runs something that its host's status does not know of, of one
-// that may do so, of one whose node holds nothing of what the status says, and of one whose
-// node holds something else.
+// that may do so, of one whose node holds nothing of what the status says, of one whose
+// node holds something else, and of one that is to be installed anew though it is not the one that was.
 const (
 	causeBaseline   = "UnknownInstance"
 	causeUnproven   = "MachineMayBeInUse"
 	causeUndeployed = "NodeNotActive"
 	causeOther      = "OtherInstance"
+	causeMoved      = "MachineChanged"
 )
 
 // tornDown are states that the node of a host in use comes into by nobody but somebody who

@@ -42,7 +42,7 @@ func situations() []situation {
 		nodeaction.Summary(ironic.Row{Health: "Critical"}),
 		nodeaction.Summary(ironic.Row{Health: "Purple"}),
 	}
-	causes := []string{"", causeCredentials, causeUnknownState, causeRejected, causeGivenUp, causeImage, causeVerifying, causePreflight, causeSpec, causeRestore, causeEndpoint, causeForeign, causeElsewhere, causeDouble, causeUndeployed, causeOther, causeBaseline, causeUnproven}
+	causes := []string{"", causeCredentials, causeUnknownState, causeRejected, causeGivenUp, causeImage, causeVerifying, causePreflight, causeSpec, causeRestore, causeEndpoint, causeForeign, causeElsewhere, causeDouble, causeUndeployed, causeOther, causeMoved, causeBaseline, causeUnproven}
 	var all []situation
 	for state := range phases {
 		add := func(status metal3.OperationalStatus, kind metal3.ErrorType, s Findings) {

@@ -99,6 +99,8 @@ func init() {
 		concernMachine,
 		// Before the node is enrolled or kept as wanted: a detached host has none.
 		concernDetach,
+		// Before the former node goes, and before another one is enrolled, adopted and given what is asked for.
+		concernMovedInUse,
 		// Before what the node says of a machine is taken for what is so of the host's.
 		concernOtherMachine,
 		// Before the node is compared, and before all that touches the machine: one that runs

@@ -127,6 +127,23 @@ func concernMachine(o *Observed, d *Decision) {
 	}
 }
 
+// concernMovedInUse has no machine installed anew, nor cleaned, because another one was installed: what is asked for beside another
+// address may be meant for the former machine, and nobody knows what is on the other one. Asked for once the host has its node, it counts.
+func concernMovedInUse(o *Observed, d *Decision) {
+	switch held := o.State() == metal3.StateProvisioned && isMoved(o.Host) && nodespec.OtherWanted(o.Host) && !o.Deleting() && !Detaching(o); {
+	case held:
+		text := "spec.bmc.address names another machine than the one that has " + nodespec.Deployed(o.Host).String() + ", and the spec asks for something else: nothing is done to either machine. " +
+			"If it is the same machine, or the other one may be installed anew, set spec.image and spec.customDeploy back to what was deployed, and change them once the host has its node and no error; otherwise set the address back"
+		if !stalledBy(o, causeMoved) || o.Host.Status.ErrorMessage != text {
+			fail(o, d, metal3.ProvisionedRegistrationError, causeMoved, text)
+		}
+		d.wait(0, view.Note{Step: "left as it is: the host has another machine than the one that was installed", WaitingFor: "somebody to set spec.image and spec.customDeploy, or the address, back"})
+	case stalledBy(o, causeMoved):
+		clearError(d)
+		d.Again = true
+	}
+}
+
 // machineOfNode is which machine the host's node is of; empty where that is not known, or its BMC has not answered yet.
 func (o *Observed) machineOfNode() string {
 	if o.Node == nil || o.Node.UUID != o.Host.Status.Provisioning.ID || o.unverified() {

@@ -155,7 +155,7 @@ func (o *Observed) mayTryNow() bool {
 		stalledBy(o, causeUnproven) || // likewise
 		o.Double == Double{} && stalledBy(o, causeDouble) ||
 		stalledBy(o, causeUndeployed) || // likewise
-		stalledBy(o, causeOther) || // likewise
+		stalledBy(o, causeOther) || stalledBy(o, causeMoved) || // likewise
 		stalledBy(o, causeVerifying) && !o.Overdue() ||
 		o.Host.Annotations[names.Status] == "" && stalledBy(o, causeRestore) ||
 		o.Preflight.Judged && o.Preflight.Mismatch == "" && stalledBy(o, causePreflight) ||

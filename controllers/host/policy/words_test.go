@@ -48,7 +48,7 @@ func TestStalledSaysWhetherItIsTriedAgain(t *testing.T) {
 	g := NewWithT(t)
 	h := &metal3.BareMetalHost{}
 	h.Status.ErrorMessage, h.Status.ErrorCount = "it is so", 1
-	for _, cause := range []string{causeDouble, causeUndeployed, causeOther, causeBaseline, causeUnproven, causeElsewhere, causeEndpoint, causeRestore} {
+	for _, cause := range []string{causeDouble, causeUndeployed, causeOther, causeMoved, causeBaseline, causeUnproven, causeElsewhere, causeEndpoint, causeRestore} {
 		g.Expect(stalledText(h, cause, noon)).To(And(ContainSubstring("it goes on by itself when that is fixed"), Not(ContainSubstring("tried again at"))), cause)
 	}
 	g.Expect(stalledText(h, "ProvisioningError", noon)).To(ContainSubstring("it is tried again at 20"))

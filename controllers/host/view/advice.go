@@ -41,6 +41,7 @@ var advice = map[string]Advice{
 	"NodeInAnotherIronic":        {Do: "set the annotation " + names.Ironic + " back, or have that node removed first, as the reason says", Ends: true},
 	"MachineOfAnotherHost":       {Do: "correct or delete the one of the two hosts that is wrong", Ends: true},
 	"NodeNotActive":              {Do: "see in Ironic who has changed the node, and install the machine again or bring the node to manageable", Ends: true},
+	"MachineChanged":             {Do: "set spec.image and spec.customDeploy back to what was deployed until the host has its node, or set the address back", Ends: true},
 	"OtherInstance":              {Do: "set spec.image and spec.customDeploy to what was deployed, or undeploy the node in Ironic", Ends: true},
 	"VerificationStuck":          {Do: "see that Ironic's conductor runs", Ends: true},
 	"RejectedByIronic":           {Do: "correct what Ironic names, in the spec or in Ironic's configuration"},
