@@ -52,6 +52,11 @@ func TestSettingsOfAClusterTogether(t *testing.T) {
 		"a secret of numbers":                  {`{"pull_secret":"{\"auths\":{\"r.example\":1}}"}`, "is no object"},
 		"an endpoint with a blank":             {`{"ignition_endpoint":{"url":"https://api.example/a b"}}`, "ignition_endpoint.url: want a URL"},
 		"certificates that are none":           {`{"ignition_endpoint":{"ca_certificate":"aHVudGVyMg=="}}`, "want certificates in PEM"},
+		"a tag without a name":                 {`{"tags":"a,,b"}`, `tags "": want`},
+		"a tag of two lines":                   {`{"tags":"a\nlevel=error"}`, `tags "a\nlevel=error": want`},
+		"a tag that steers a terminal":         {`{"tags":"a\u001b[2J"}`, "want words"},
+		"the most tags":                        {`{"tags":"` + strings.Repeat("x", 1024) + `"}`, ""},
+		"more tags than that":                  {`{"tags":"` + strings.Repeat("x", 1025) + `"}`, "tags: has 1025 characters: want at most 1024"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -64,6 +69,28 @@ func TestSettingsOfAClusterTogether(t *testing.T) {
 				return
 			}
 			g.Expect(err).To(MatchError(And(ContainSubstring(tc.want), Not(ContainSubstring("hunter2")))))
+		})
+	}
+}
+
+// TestNamesOfInfraEnvs has the edges of what people call them.
+func TestNamesOfInfraEnvs(t *testing.T) {
+	for name, tc := range map[string]struct{ name, want string }{
+		"words":                      {"Édge hosts, row 7 (東京)", ""},
+		"the longest":                {strings.Repeat("é", 253), ""},
+		"longer than that":           {strings.Repeat("é", 254), "name: has 254 characters: want at most 253"},
+		"a megabyte":                 {strings.Repeat("x", 1<<20), "name: has 1048576 characters"},
+		"two lines":                  {"edge\nlevel=error msg=forged", `name "edge\nlevel=error msg=forged": want letters`},
+		"it steers a terminal":       {"edge\x1b[2J", "want letters"},
+		"it turns what follows over": {"edge\u202e", "want letters"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := CheckInfraEnv(nil, &InfraEnv{Name: tc.name})
+			if tc.want == "" {
+				NewWithT(t).Expect(err).NotTo(HaveOccurred())
+				return
+			}
+			NewWithT(t).Expect(err).To(MatchError(ContainSubstring(tc.want)))
 		})
 	}
 }

@@ -1,6 +1,9 @@
 package input
 
-import "github.com/ironflow/ironflow/hub/wire"
+import (
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/hub/wire"
+)
 
 // Kubernetes objects that clusters are written in.
 const (
@@ -20,6 +23,11 @@ var clusterRules = []Rule[Cluster]{
 		Want: "names of lower-case letters, digits and dashes with dots between them; the last has two characters or more and is no number; " +
 			"no dot at the end, no wildcard, no address; at most 253 characters with the cluster's name and the longest name below it",
 		Write: "`lab.example.com`", Good: `{"base_dns_domain":"cat--lab.example.co"}`, Bad: `{"base_dns_domain":"abc.com.c"}`, check: baseDomain,
+	},
+	{
+		Fields: []Field{{"tags", install + "metadata.labels{" + names.ClusterConsumerLabel + "}"}},
+		Want:   "words of letters, digits and underscores with single blanks between them; a comma between tags, without blanks; at most 1024 characters in all",
+		Write:  "`lab,row 7`", Good: `{"tags":"lab,row 7,edge_1"}`, Bad: `{"tags":"lab, row-7"}`, check: tags,
 	},
 	{
 		Fields: []Field{{"openshift_version", ""}},

@@ -31,12 +31,8 @@ const exampleBundle = `-----BEGIN CERTIFICATE-----\nMIIBNDCB56ADAgECAhRNFw1bMXcG
 
 var infraEnvRules = []Rule[InfraEnv]{
 	{
-		Fields: []Field{{"name", ""}}, Want: "is there", Write: "`edge`", Good: `{"name":"edge"}`, Bad: `{"name":""}`, check: func(e *InfraEnv) error {
-			if e.Name == "" {
-				return refusal.Missing("name", "want one, such as edge")
-			}
-			return nil
-		},
+		Fields: []Field{{"name", environment + "metadata.name"}}, Want: "letters, digits, signs and blanks of any script, on one line; 1 to 253 characters",
+		Write: "`edge`", Good: `{"name":"Edge, row 7"}`, Bad: `{"name":"edge\nrow 7"}`, check: infraEnvName,
 	},
 	{
 		Fields: []Field{{"pull_secret", environment + "spec.pullSecretRef"}}, Want: "as that of a cluster", Write: "`{\"auths\":{\"registry.example\":{\"auth\":\"dXNlcjpub3RoaW5n\"}}}`",

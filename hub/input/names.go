@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/ironflow/ironflow/hub/refusal"
 )
@@ -12,6 +13,8 @@ const (
 	maxClusterName = 54
 	maxLabel       = 63
 	maxName        = 253
+	// maxTags is our own: the protocol names no limit, and each list of clusters has them.
+	maxTags = 1024
 	// longestName is the longest of the names in a cluster's zone that hosts are asked for.
 	longestName = "console-openshift-console.apps."
 )
@@ -21,7 +24,9 @@ var (
 	label = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 	// looseLabel is one that resolvers take: servers are called so, too.
 	looseLabel = regexp.MustCompile(`^[A-Za-z0-9_]([-A-Za-z0-9_]*[A-Za-z0-9_])?$`)
-	digits     = regexp.MustCompile(`^[0-9]+$`)
+	// tagForm is that of one tag, as the existing service has it.
+	tagForm = regexp.MustCompile(`^[A-Za-z0-9_]+( [A-Za-z0-9_]+)*$`)
+	digits  = regexp.MustCompile(`^[0-9]+$`)
 	// versionForm is a release's number, of which the last part may be left out.
 	versionForm = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+)?([-+][0-9A-Za-z.+-]+)?$`)
 	// mediumForm is that of a base medium, which has a release's or one of its own.
@@ -31,6 +36,37 @@ var (
 func clusterName(c *Cluster) error {
 	if !label.MatchString(c.Name) || len(c.Name) > maxClusterName {
 		return refusal.Value("name", c.Name, "want at most %d lower-case letters, digits and dashes, such as edge-1; the first and the last is no dash", maxClusterName)
+	}
+	return nil
+}
+
+// tags refuses what is no list of words for people.
+func tags(c *Cluster) error {
+	if n := len([]rune(c.Tags)); n > maxTags {
+		return refusal.Field("tags", "has %d characters: want at most %d", n, maxTags)
+	}
+	if c.Tags == "" {
+		return nil
+	}
+	for tag := range strings.SplitSeq(c.Tags, ",") {
+		if !tagForm.MatchString(tag) {
+			return refusal.Value("tags", tag, "want words of letters, digits and underscores, and a comma without blanks between tags, such as lab,row 7")
+		}
+	}
+	return nil
+}
+
+// infraEnvName refuses what would forge a line of a log, or steer a terminal. The protocol
+// names neither a form nor a limit; that of names of Kubernetes objects is ours.
+func infraEnvName(e *InfraEnv) error {
+	n := len([]rune(e.Name))
+	switch {
+	case n == 0:
+		return refusal.Missing("name", "want one, such as edge")
+	case n > maxName:
+		return refusal.Field("name", "has %d characters: want at most %d", n, maxName)
+	case strings.ContainsFunc(e.Name, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return refusal.Value("name", e.Name, "want letters, digits, signs and blanks on one line, such as edge")
 	}
 	return nil
 }

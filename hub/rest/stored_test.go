@@ -20,11 +20,11 @@ func TestASingleNodeByItsOldName(t *testing.T) {
 func TestWhatIsOnlyStored(t *testing.T) {
 	g := NewWithT(t)
 	s := singleNode(t)
-	s.cluster.Tags, s.cluster.SchedulableMasters = new("site=a"), new(true)
+	s.cluster.Tags, s.cluster.SchedulableMasters = new("site a"), new(true)
 	s.hosts[0].update = &wire.HostUpdateParams{NodeLabels: []wire.NodeLabelParams{{Key: "zone", Value: "a"}}}
 	p := s.play(t, testhub.Start(t, testhub.Options{}))
 	c, _ := p.readCluster(t)
-	g.Expect(c.Tags).To(Equal("site=a"))
+	g.Expect(c.Tags).To(Equal("site a"))
 	g.Expect(c.SchedulableMasters).To(HaveValue(BeTrue()))
 	h, _ := p.host(t, 0)
 	g.Expect(h.NodeLabels).To(MatchJSON(`{"zone":"a"}`))

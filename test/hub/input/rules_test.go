@@ -123,7 +123,7 @@ func TestWhatWasTakenOnceIsNoReason(t *testing.T) {
 	c := &input.Cluster{}
 	c.Name, c.SSHPublicKey = "edge", "ssh-rsa AAAA me"
 	changed := *c
-	changed.Tags = "rack-1"
+	changed.Tags = "rack 1"
 	g.Expect(input.CheckCluster(c, &changed)).To(Succeed())
 	changed.BaseDNSDomain = "example.c"
 	g.Expect(input.CheckCluster(c, &changed)).To(MatchError(ContainSubstring("base_dns_domain")))
