@@ -100,6 +100,11 @@ var clusterRules = []Rule[Cluster]{
 		Bad: `{"machine_networks":[{"cidr":"192.0.2.5/24"}]}`, check: networks,
 	},
 	{
+		Fields: []Field{{"machine_networks", ""}}, Want: "room for the hosts of the control plane and the virtual addresses, two addresses or more in each; with a release and several hosts 16 in each, or 4 " +
+			"where `load_balancer` or the network is the user's", Write: "a prefix length of 28 at most for IPv4, 124 for IPv6",
+		Good: `{"openshift_version":"4.20","machine_networks":[{"cidr":"192.0.2.16/28"}]}`, Bad: `{"openshift_version":"4.20","machine_networks":[{"cidr":"192.0.2.1/32"}]}`, check: roomForHosts,
+	},
+	{
 		Fields: []Field{{"cluster_networks", ""}, {"service_networks", ""}}, Want: "with a release, 128 addresses or more in each", Write: "a prefix length of 25 at most for IPv4, 121 for IPv6",
 		Good: `{"openshift_version":"4.20","service_networks":[{"cidr":"172.30.0.0/25"}]}`, Bad: `{"openshift_version":"4.20","service_networks":[{"cidr":"172.30.0.0/26"}]}`, check: largeEnough,
 	},

@@ -46,7 +46,7 @@ func networksOf(c *Cluster) (out []network, err error) {
 func subnet(member, text string) (netip.Prefix, error) {
 	p, err := netip.ParsePrefix(text)
 	switch {
-	case err != nil:
+	case err != nil, p.Bits() == 0, p.Addr().IsUnspecified():
 		return p, refusal.Value(member, text, "want a network, such as 192.0.2.0/24")
 	case p != p.Masked():
 		return p, refusal.Value(member, text, "want the network's own address, which is %s", p.Masked())
