@@ -7,13 +7,10 @@ import (
 	"strings"
 )
 
-// CheckQuery returns a [BodyError] for a parameter of a user's query that is outside of its enumeration: it would select
-// something else than was asked for, without a word. What agents ask with is another matter, as in [Bodies], and which
-// files there are is said by those who serve them.
+// CheckQuery returns a [BodyError] for a parameter of a query that is outside of its enumeration: it would select something
+// else than was asked for, without a word. That holds for agents, too, unlike that of [Bodies]: an
+// empty list would be taken for an answer. Which files there are is said by those who serve them.
 func (o Operation) CheckQuery(query url.Values) error {
-	if o.Accepts(AgentAuth) {
-		return nil
-	}
 	for _, p := range o.Params {
 		if p.In != "query" || p.Enum == nil || p.Name == "file_name" {
 			continue

@@ -121,7 +121,7 @@ func listClusters(r *request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = all.and(slices.DeleteFunc(gone, func(c wire.Cluster) bool { return r.caller.hidesFrom(c.UserName) || r.ofAnother(c.UserName) }), own)
+		all = all.and(slices.DeleteFunc(gone, r.leavesOut), own)
 	}
 	return all, nil
 }

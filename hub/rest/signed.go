@@ -10,6 +10,7 @@ import (
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/envurl"
 	"github.com/ironflow/ironflow/hub/protocol"
+	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -146,7 +147,11 @@ func presignClusterFile(r *request) (any, error) {
 		}
 		return r.presign("/clusters/"+id+"/manifests/files", url.Values{"folder": {folder}, "file_name": {manifest}})
 	default:
-		if _, err := r.hub.ClusterFile(r.Context(), id, name); err != nil {
+		_, err := r.hub.ClusterFile(r.Context(), id, name)
+		switch {
+		case err != nil && service.Code(err) == http.StatusBadRequest: // it is none of the files
+			return nil, bad("%v, or logs, or manifests", err)
+		case err != nil:
 			return nil, err
 		}
 		return r.presign("/clusters/"+id+"/downloads/files", url.Values{"file_name": {name}})

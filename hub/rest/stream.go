@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/ironflow/ironflow/hub/files"
@@ -149,7 +150,7 @@ func (r *request) clusters(withHosts bool, own string) list {
 		return r.hub.Clusters(r.Context(), filter)
 	}, func(c wire.Cluster) (any, error) {
 		switch {
-		case own != "" && c.OpenshiftClusterID != own, r.caller.hidesFrom(c.UserName), r.ofAnother(c.UserName):
+		case own != "" && c.OpenshiftClusterID != own, r.leavesOut(c):
 			return nil, nil
 		case !withHosts:
 			return c, nil
@@ -160,6 +161,13 @@ func (r *request) clusters(withHosts bool, own string) list {
 		}
 		return whole, err
 	})
+}
+
+// leavesOut tells that the cluster is not the caller's to see, or not one of those that are asked for: by who has made
+// it, or by subscriptions, which no cluster of this hub has.
+func (r *request) leavesOut(c wire.Cluster) bool {
+	subscriptions := r.list("ams_subscription_ids")
+	return r.caller.hidesFrom(c.UserName) || r.ofAnother(c.UserName) || subscriptions != nil && !slices.Contains(subscriptions, c.AmsSubscriptionID)
 }
 
 // ofAnother tells that the request asks for what one user has made, and this is another's.
