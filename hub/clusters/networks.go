@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironflow/ironflow/api/usernetwork"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -64,7 +65,7 @@ func defaultNetworks(c *store.Cluster) {
 
 // isUsers tells that the platform manages no network: what is not the user's then is nobody's.
 func isUsers(p *wire.Platform) bool {
-	return p != nil && (p.Type == wire.PlatformTypeNone || p.Type == wire.PlatformTypeExternal)
+	return p != nil && usernetwork.Platform(string(p.Type))
 }
 
 // isUsersNetwork tells that nobody in the cluster keeps addresses.

@@ -4,8 +4,8 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/ironflow/ironflow/api/usernetwork"
 	"github.com/ironflow/ironflow/hub/refusal"
-	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // How many bits of addresses a machine network has at least: room for a host and its router,
@@ -20,9 +20,9 @@ const (
 // machineBits is that of the cluster's kind.
 func machineBits(c *Cluster) int {
 	switch {
-	case c.OpenshiftVersion == "", wire.Value(c.HighAvailabilityMode) == wire.ClusterHighAvailabilityModeNone:
+	case c.OpenshiftVersion == "", isSingle(c):
 		return leastMachineBits
-	case userBalances(c), c.UserManagedNetworking != nil && *c.UserManagedNetworking:
+	case userBalances(c), usernetwork.Users(platformOf(c), c.UserManagedNetworking):
 		return leastBalancedBits
 	}
 	return leastReleaseBits

@@ -1,38 +1,35 @@
 package input
 
 import (
-	"slices"
-
+	"github.com/ironflow/ironflow/api/usernetwork"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// usersOwn are the platforms that manage no network.
-var usersOwn = []wire.PlatformType{wire.PlatformTypeNone, wire.PlatformTypeExternal}
+// platformOf is the cluster's; empty for none.
+func platformOf(c *Cluster) string {
+	if c.Platform == nil {
+		return ""
+	}
+	return string(c.Platform.Type)
+}
+
+// isSingle tells that the cluster is one node.
+func isSingle(c *Cluster) bool {
+	return wire.Value(c.HighAvailabilityMode) == wire.ClusterHighAvailabilityModeNone
+}
 
 // whoseNetwork refuses a network that is to be kept by nobody, or by two.
 func whoseNetwork(c *Cluster) error {
-	const member = "user_managed_networking"
-	single := wire.Value(c.HighAvailabilityMode) == wire.ClusterHighAvailabilityModeNone
-	platform := wire.PlatformType("")
-	if c.Platform != nil {
-		platform = c.Platform.Type
-	}
-	switch {
-	case c.UserManagedNetworking == nil:
-	case !*c.UserManagedNetworking && slices.Contains(usersOwn, platform):
-		return refusal.Field(member, "false does not go with platform %s, whose network is the user's: want one of them", platform)
-	case !*c.UserManagedNetworking && single:
-		return refusal.Field(member, "false does not go with a single node, whose network is the user's: want it left out")
-	case *c.UserManagedNetworking && platform == wire.PlatformTypeBaremetal && !single:
-		return refusal.Field(member, "true does not go with platform baremetal, whose network is the cluster's: want one of them")
+	if with := usernetwork.Refused(platformOf(c), isSingle(c), c.UserManagedNetworking); with != "" {
+		return refusal.Field("user_managed_networking", "%t does not go with %s: want one of them", *c.UserManagedNetworking, with)
 	}
 	return nil
 }
 
 // nobodyKeeps refuses virtual addresses of a release that has nothing to answer on them.
 func nobodyKeeps(c *Cluster) error {
-	if c.UserManagedNetworking == nil || !*c.UserManagedNetworking || c.OpenshiftVersion == "" || len(c.APIVIPs)+len(c.IngressVIPs) == 0 {
+	if !usernetwork.Users(platformOf(c), c.UserManagedNetworking) || c.OpenshiftVersion == "" || len(c.APIVIPs)+len(c.IngressVIPs) == 0 {
 		return nil
 	}
 	list := "api_vips"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ironflow/ironflow/agent/agentbased/manifests"
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/api/usernetwork"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -102,7 +103,7 @@ func platform(a *manifests.AgentClusterInstall, p *wire.ClusterCreateParams) {
 	if e := in.External; e != nil && p.Platform != nil {
 		p.Platform.External = &wire.PlatformExternal{PlatformName: &e.PlatformName, CloudControllerManager: &e.CloudControllerManager}
 	}
-	if in.Networking.UserManagedNetworking == nil && (in.PlatformType == "None" || in.PlatformType == "External") {
+	if in.Networking.UserManagedNetworking == nil && usernetwork.Platform(in.PlatformType) {
 		p.UserManagedNetworking = new(true)
 	}
 	if b := in.LoadBalancer; b != nil && b.Type != "" {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/imagename"
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/api/usernetwork"
 )
 
 // The sources of Ignition that need no release.
@@ -258,19 +259,18 @@ func (r *reader) checkPlatform(a *AgentClusterInstall) {
 		at.oneOf("spec.loadBalancer.type", s.LoadBalancer.Type, "ClusterManaged", "UserManaged")
 	}
 	api, ingress := a.VIPs()
-	none := s.PlatformType == "None" || s.PlatformType == "External"
 	single, managed := s.ProvisionRequirements.Hosts() == 1, s.Networking.UserManagedNetworking
 	const umn = "spec.networking.userManagedNetworking"
-	switch {
-	case managed != nil && !*managed && (none || single):
-		at.wrong(umn, "is false, which goes neither with platform None or External nor with a single host: take it away")
-	case managed != nil && *managed && s.PlatformType == "BareMetal" && !single:
-		at.wrong(umn, "is true, which does not go with platform BareMetal: take one of them away")
-	case managed != nil && *managed && len(api)+len(ingress) > 0 && a.source() == "":
-		at.wrong(umn, "is true beside virtual addresses (%s, %s), which nobody would keep: take one of them away", apiVIPs, ingressVIPs)
-	case none && len(api)+len(ingress) > 0 && a.source() == "":
-		at.wrong("spec.platformType", "is %s beside virtual addresses (%s, %s), which nobody would keep: take one of them away", s.PlatformType, apiVIPs, ingressVIPs)
-	case s.PlatformType == "BareMetal" && !single && (managed == nil || !*managed):
+	switch with := usernetwork.Refused(s.PlatformType, single, managed); {
+	case with != "":
+		at.wrong(umn, "is %t, which does not go with %s: take one of them away", *managed, with)
+	case usernetwork.Users(s.PlatformType, managed) && len(api)+len(ingress) > 0 && a.source() == "":
+		field, is := umn, "true"
+		if managed == nil {
+			field, is = "spec.platformType", s.PlatformType
+		}
+		at.wrong(field, "is %s beside virtual addresses (%s, %s), which nobody would keep: take one of them away", is, apiVIPs, ingressVIPs)
+	case s.PlatformType == "BareMetal" && !single && !usernetwork.Users(s.PlatformType, managed):
 		if len(api) == 0 {
 			at.missing(apiVIPs, "the virtual address of the API in the machine network; platform BareMetal needs it")
 		}
