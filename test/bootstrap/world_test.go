@@ -20,13 +20,11 @@ import (
 	"github.com/google/uuid"
 	. "github.com/onsi/gomega"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/outcome"
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/hostfile"
-	"github.com/ironflow/ironflow/config"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/balance"
 	"github.com/ironflow/ironflow/test/cluster/incluster"
@@ -111,10 +109,8 @@ func (w *world) startHub() {
 	installer := openshiftinstall.New(w.T)
 	installer.Bootstrap(w.certificates.bootstrapFiles(w.WithT), bootstrapUnits())
 	plane := labtest.ControlPlane(w.T, lab.ControlPlaneOptions{})
-	crds, err := config.CRDs()
-	w.Expect(err).NotTo(HaveOccurred())
-	_, err = envtest.InstallCRDs(plane.Config(), envtest.CRDInstallOptions{CRDs: crds})
-	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(lab.InstallCRDs(w.Context(), plane.Config())).To(Succeed())
+	var err error
 	w.hub, err = program.New(program.Options{
 		Program: needs.Shipped(w.T, "ironflow"), Kubeconfig: plane.Kubeconfig, Dir: filepath.Join(w.TempDir(), "hub"), UserToken: userToken,
 		Args: []string{

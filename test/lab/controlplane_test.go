@@ -113,6 +113,25 @@ func TestControlPlane(t *testing.T) {
 	})
 }
 
+func TestInstallCRDs(t *testing.T) {
+	g := NewWithT(t)
+	cp := labtest.ControlPlane(t, lab.ControlPlaneOptions{})
+	admin, err := client.New(cp.Config(), client.Options{})
+	g.Expect(err).NotTo(HaveOccurred())
+	all := func(version, kind string) error {
+		list := &unstructured.UnstructuredList{}
+		list.SetAPIVersion(version)
+		list.SetKind(kind + "List")
+		return admin.List(t.Context(), list)
+	}
+	g.Expect(lab.InstallCRDs(t.Context(), cp.Config(), "metal3.io")).To(Succeed())
+	g.Expect(all("metal3.io/v1alpha1", "BareMetalHost")).To(Succeed())
+	g.Expect(all("agent-install.openshift.io/v1beta1", "InfraEnv")).NotTo(Succeed(), "it was not asked for")
+	g.Expect(lab.InstallCRDs(t.Context(), cp.Config())).To(Succeed(), "some are there already")
+	g.Expect(all("agent-install.openshift.io/v1beta1", "InfraEnv")).To(Succeed())
+	g.Expect(all("hive.openshift.io/v1", "ClusterDeployment")).To(Succeed())
+}
+
 func TestAssetsServeEnvtest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real parts; run without -short")

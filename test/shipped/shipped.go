@@ -41,11 +41,7 @@ type Options struct {
 // Start installs CRDs and admission rules, starts Ironflow and waits until it is
 // ready. Stop has to be called on the result.
 func Start(ctx context.Context, o Options) (*Process, error) {
-	c, err := NewClient(o.Lab.ControlPlane.Config())
-	if err != nil {
-		return nil, err
-	}
-	if err := installCRDs(ctx, c); err != nil {
+	if err := lab.InstallCRDs(ctx, o.Lab.ControlPlane.Config()); err != nil {
 		return nil, fmt.Errorf("install the CRDs: %w", err)
 	}
 	if err := lab.InstallAdmission(ctx, o.Lab.ControlPlane.Config()); err != nil {

@@ -15,9 +15,7 @@ import (
 	. "github.com/onsi/gomega"
 	_ "modernc.org/sqlite" // as the hub opens it
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
-	"github.com/ironflow/ironflow/config"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/hub/program"
@@ -58,16 +56,14 @@ func newHub(t *testing.T, args ...string) *hub {
 	t.Helper()
 	h := &hub{WithT: NewWithT(t), t: t}
 	plane := labtest.ControlPlane(t, lab.ControlPlaneOptions{})
-	crds, err := config.CRDs()
-	h.Expect(err).NotTo(HaveOccurred())
-	_, err = envtest.InstallCRDs(plane.Config(), envtest.CRDInstallOptions{CRDs: crds})
-	h.Expect(err).NotTo(HaveOccurred())
+	h.Expect(lab.InstallCRDs(t.Context(), plane.Config())).To(Succeed())
 	dir := t.TempDir()
 	h.Expect(rolefiles.Write(filepath.Join(dir, "roles"))).To(Succeed())
 	h.options = program.Options{
 		Program: needs.Ironflow(t), Kubeconfig: plane.Kubeconfig, Dir: dir, UserToken: userToken,
 		Args: append([]string{"--hub-ignition-dir", filepath.Join(dir, "roles")}, args...),
 	}
+	var err error
 	h.program, err = program.New(h.options)
 	h.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { h.Expect(h.program.Stop()).To(Succeed()) })

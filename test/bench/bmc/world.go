@@ -11,9 +11,6 @@ import (
 	"strconv"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
-
-	"github.com/ironflow/ironflow/config"
 	"github.com/ironflow/ironflow/test/bench/fleets"
 	"github.com/ironflow/ironflow/test/bench/usage"
 	ironicsim "github.com/ironflow/ironflow/test/ironic/simulator"
@@ -63,11 +60,7 @@ func newWorld(ctx context.Context, o options) (_ *world, err error) {
 	if err != nil {
 		return nil, err
 	}
-	crds, err := config.CRDs()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := envtest.InstallCRDs(plane.Config(), envtest.CRDInstallOptions{CRDs: crds}); err != nil {
+	if err := lab.InstallCRDs(ctx, plane.Config()); err != nil {
 		return nil, err
 	}
 	if err := w.startBMCs(ctx, o); err != nil {

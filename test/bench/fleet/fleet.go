@@ -13,16 +13,12 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
-
-	"github.com/ironflow/ironflow/config"
 )
 
 const (
@@ -44,19 +40,6 @@ type fleet struct {
 	mu       sync.Mutex
 	states   map[string]state // by host
 	moved    chan struct{}    // capacity 1
-}
-
-// installCRDs puts metal3's resources on the API server.
-func installCRDs(c *rest.Config) error {
-	crds, err := config.CRDs()
-	if err != nil {
-		return err
-	}
-	crds = slices.DeleteFunc(crds, func(c *apiextensionsv1.CustomResourceDefinition) bool {
-		return c.Spec.Group != metal3.GroupVersion.Group
-	})
-	_, err = envtest.InstallCRDs(c, envtest.CRDInstallOptions{CRDs: crds})
-	return err
 }
 
 // newFleet prepares an empty fleet and starts to watch it.

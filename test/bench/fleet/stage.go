@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -89,7 +90,7 @@ func (s *surroundings) startAPI(ctx context.Context, _ options) error {
 		return err
 	}
 	s.audit = &auditLog{file: plane.AuditLog, user: controllerUser, counts: map[string]int{}}
-	return installCRDs(plane.Config())
+	return lab.InstallCRDs(ctx, plane.Config(), metal3.GroupVersion.Group)
 }
 
 func (s *surroundings) startSimulator(ctx context.Context, _ options) error {

@@ -11,10 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
-	"github.com/ironflow/ironflow/config"
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/test/hub/program"
 	"github.com/ironflow/ironflow/test/lab"
@@ -34,11 +32,7 @@ func startHub(ctx context.Context, l *lab.Lab, path string) (*hubUnderLoad, erro
 	if err != nil {
 		return nil, err
 	}
-	crds, err := config.CRDs()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := envtest.InstallCRDs(plane.Config(), envtest.CRDInstallOptions{CRDs: crds}); err != nil {
+	if err := lab.InstallCRDs(ctx, plane.Config()); err != nil {
 		return nil, err
 	}
 	h := &hubUnderLoad{}

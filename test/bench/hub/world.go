@@ -8,9 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
-
-	"github.com/ironflow/ironflow/config"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/bench/usage"
 	"github.com/ironflow/ironflow/test/hub/program"
@@ -51,11 +48,7 @@ func newWorld(ctx context.Context, o options) (_ *world, err error) {
 	if err != nil {
 		return nil, err
 	}
-	crds, err := config.CRDs()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := envtest.InstallCRDs(plane.Config(), envtest.CRDInstallOptions{CRDs: crds}); err != nil {
+	if err := lab.InstallCRDs(ctx, plane.Config()); err != nil {
 		return nil, err
 	}
 	roles := filepath.Join(w.lab.Dir, "ignition")

@@ -205,6 +205,6 @@ func (m *metal) otherPlane() *lab.ControlPlane {
 	m.Cleanup(func() { m.Expect(l.Stop(context.Background())).To(Succeed()) })
 	p, err := l.StartControlPlane(m.Context(), lab.ControlPlaneOptions{})
 	m.Expect(err).NotTo(HaveOccurred())
-	m.Expect(installCRDs(p)).To(Succeed())
+	m.Expect(lab.InstallCRDs(m.Context(), p.Config())).To(Succeed())
 	return p
 }

@@ -17,10 +17,8 @@ import (
 	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/ironflow/ironflow/cluster/manifests"
-	"github.com/ironflow/ironflow/config"
 	"github.com/ironflow/ironflow/test/cluster/incluster"
 	"github.com/ironflow/ironflow/test/hub/program"
 	"github.com/ironflow/ironflow/test/lab"
@@ -51,7 +49,7 @@ func TestMain(m *testing.M) {
 		plane, err = l.StartControlPlane(context.Background(), lab.ControlPlaneOptions{})
 	}
 	if err == nil {
-		err = installCRDs(plane)
+		err = lab.InstallCRDs(context.Background(), plane.Config())
 	}
 	var other *lab.Lab
 	if err == nil {
@@ -65,15 +63,6 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	postgres.Main(m, func() error { return errors.Join(l.Stop(context.Background()), other.Stop(context.Background())) })
-}
-
-func installCRDs(plane *lab.ControlPlane) error {
-	crds, err := config.CRDs()
-	if err != nil {
-		return err
-	}
-	_, err = envtest.InstallCRDs(plane.Config(), envtest.CRDInstallOptions{CRDs: crds})
-	return err
 }
 
 // startInstalled starts the API of clusters that are installed, with what only OpenShift

@@ -18,9 +18,7 @@ import (
 	"github.com/vishvananda/netlink"
 	vns "github.com/vishvananda/netns"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
-	"github.com/ironflow/ironflow/config"
 	"github.com/ironflow/ironflow/test/hub/program"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/lab/labtest"
@@ -97,10 +95,8 @@ func newWorld(t *testing.T) *world {
 func (w *world) startHub() {
 	w.Helper()
 	plane := labtest.ControlPlane(w.T, lab.ControlPlaneOptions{})
-	crds, err := config.CRDs()
-	w.Expect(err).NotTo(HaveOccurred())
-	_, err = envtest.InstallCRDs(plane.Config(), envtest.CRDInstallOptions{CRDs: crds})
-	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(lab.InstallCRDs(w.Context(), plane.Config())).To(Succeed())
+	var err error
 	w.hub, err = program.New(program.Options{
 		Program: needs.Shipped(w.T, "ironflow"), Kubeconfig: plane.Kubeconfig, Dir: filepath.Join(w.dir, "hub"), UserToken: userToken, Address: gateway.Addr().String(),
 		Args: []string{"--namespace", "default", "--metrics-insecure", "--hub-kubernetes", "--hub-cluster-image", w.site.ClusterImage()},
