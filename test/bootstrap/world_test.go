@@ -5,8 +5,6 @@ package bootstrap_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -99,9 +97,6 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// requirements are for machines that are small.
-const requirements = `[{"version":"default","master":{"cpu_cores":1,"ram_mib":1024,"disk_size_gb":10},"worker":{"cpu_cores":1,"ram_mib":1024,"disk_size_gb":10},"arbiter":{"cpu_cores":1,"ram_mib":1024,"disk_size_gb":10}}]`
-
 // startHub starts the hub, whose clusters' Ignition comes from the stand-in.
 func (w *world) startHub() {
 	w.Helper()
@@ -115,10 +110,8 @@ func (w *world) startHub() {
 		Program: needs.Shipped(w.T, "ironflow"), Kubeconfig: plane.Kubeconfig, Dir: filepath.Join(w.TempDir(), "hub"), UserToken: userToken,
 		Args: []string{
 			"--namespace", "default", "--metrics-insecure", "--hub-ignition-source", "openshift-install", "--hub-openshift-install", installer.Path,
-			"--hub-cluster-image", "registry.example/ironflow-cluster:e2e", "--hub-host-requirements", requirements,
-			// Nobody gives the machine the time, names, or images of a registry; and its link is none of a NIC, whose neighbours an agent
-			// would look for.
-			"--hub-disabled-host-validations", "ntp-synced,release-domain-name-resolved-correctly,container-images-available,dns-wildcard-not-configured,belongs-to-majority-group",
+			"--hub-cluster-image", "registry.example/ironflow-cluster:e2e", "--hub-host-requirements", program.SmallHosts,
+			"--hub-disabled-host-validations", program.DisabledChecks,
 		},
 	})
 	w.Expect(err).NotTo(HaveOccurred())
@@ -154,16 +147,9 @@ func (w *world) newCluster() {
 // do is a user's call, which must succeed; what may pass is repeated, as clients do.
 func (w *world) do(method, path string, in, out any) {
 	w.Helper()
-	w.Eventually(func() error {
-		raw, err := w.user.Call(w.Context(), method, path, in)
-		switch refusal, refused := errors.AsType[program.RefusedError](err); {
-		case refused:
-			return StopTrying(refusal.Error())
-		case err != nil || out == nil:
-			return err
-		}
-		return json.Unmarshal(raw, out)
-	}, patience, look).Should(Succeed())
+	ctx, end := context.WithTimeout(w.Context(), patience)
+	defer end()
+	w.Expect(w.user.Do(ctx, method, path, in, out)).To(Succeed())
 }
 
 // status is the cluster's.

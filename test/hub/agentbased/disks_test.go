@@ -21,6 +21,7 @@ import (
 	"github.com/ironflow/ironflow/agent/agentbased/units"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/hub/program"
 	"github.com/ironflow/ironflow/test/lab/pki"
 	"github.com/ironflow/ironflow/test/livesystem"
 	"github.com/ironflow/ironflow/test/needs"
@@ -195,9 +196,7 @@ func (r *rack) serves(authority *pki.Authority) {
 }
 
 // smallHosts are settings of a hub for hosts that are smaller than a release needs, and have neither the time nor a registry.
-const smallHosts = `HW_VALIDATOR_REQUIREMENTS=[{"version":"default","master":{"cpu_cores":1,"ram_mib":1024,"disk_size_gb":10},"worker":{"cpu_cores":1,"ram_mib":1024,"disk_size_gb":10},"arbiter":{"cpu_cores":1,"ram_mib":1024,"disk_size_gb":10}}]
-DISABLED_HOST_VALIDATIONS=ntp-synced,release-domain-name-resolved-correctly,container-images-available,dns-wildcard-not-configured,belongs-to-majority-group
-`
+const smallHosts = "HW_VALIDATOR_REQUIREMENTS=" + program.SmallHosts + "\nDISABLED_HOST_VALIDATIONS=" + program.DisabledChecks + "\n"
 
 // hasImages is a container engine that has each image already.
 const hasImages = `case "$1 $2" in

@@ -61,9 +61,7 @@ func (i *installation) ended(before []wire.Host) {
 		path := "/infra-envs/" + i.p.id + "/hosts/" + h.ID + "/instructions"
 		var own hostfile.OwnToken // the infra-env's token opens nothing of a host that has its own
 		i.Expect((hostfile.Dir{Root: a.root}).Read(hostfile.HostToken, &own)).To(Succeed())
-		i.Eventually(func() error {
-			return i.call(i.user.As(wire.HeaderAgentToken, own.Token), http.MethodGet, path, nil, &late)
-		}, patience, look).Should(Succeed())
+		i.as(i.user.As(wire.HeaderAgentToken, own.Token), http.MethodGet, path, nil, &late)
 		for _, s := range late.Instructions {
 			i.Expect(s.StepType).NotTo(BeElementOf(wire.StepTypeInstall, wire.StepTypeInstallationDiskSpeedCheck), "of "+h.ID)
 		}

@@ -3,8 +3,7 @@
 package e2e
 
 import (
-	"encoding/json"
-	"errors"
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -30,22 +29,18 @@ func (w *world) connect(url, ca string) {
 	w.Cleanup(w.user.Close)
 }
 
-// call makes one call of somebody; what may pass is an error.
-func (w *world) call(as *program.User, method, path string, in, out any) error {
-	raw, err := as.Call(w.Context(), method, path, in)
-	switch refusal, refused := errors.AsType[program.RefusedError](err); {
-	case refused:
-		return StopTrying(refusal.Error())
-	case err != nil || out == nil:
-		return err
-	}
-	return json.Unmarshal(raw, out)
-}
-
 // do is a user's call, which must succeed; what may pass is repeated, as clients do.
 func (w *world) do(method, path string, in, out any) {
 	w.Helper()
-	w.Eventually(func() error { return w.call(w.user, method, path, in, out) }, patience, look).Should(Succeed())
+	w.as(w.user, method, path, in, out)
+}
+
+// as is the same call of somebody else.
+func (w *world) as(who *program.User, method, path string, in, out any) {
+	w.Helper()
+	ctx, end := context.WithTimeout(w.Context(), patience)
+	defer end()
+	w.Expect(who.Do(ctx, method, path, in, out)).To(Succeed())
 }
 
 // pool is an infra-env.

@@ -3,8 +3,8 @@
 package kubernetes
 
 import (
+	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 
 	. "github.com/onsi/gomega"
@@ -26,22 +26,14 @@ func (w *world) connect() {
 	w.Cleanup(w.user.Close)
 }
 
-// call is a user's, and returns the answer's body.
-func (w *world) call(method, path string, in any) ([]byte, error) {
-	raw, err := w.user.Call(w.Context(), method, path, in)
-	if refusal, refused := errors.AsType[program.RefusedError](err); refused {
-		return nil, StopTrying(refusal.Error())
-	}
-	return raw, err
-}
-
-// do is a call that must succeed; what may pass is repeated, as clients do.
-func (w *world) do(method, path string, in any) (body []byte) {
+// do is a user's call, which must succeed, and returns the answer's body; what may pass is
+// repeated, as clients do.
+func (w *world) do(method, path string, in any) []byte {
 	w.Helper()
-	w.Eventually(func() (err error) {
-		body, err = w.call(method, path, in)
-		return err
-	}, patience, look).Should(Succeed())
+	ctx, end := context.WithTimeout(w.Context(), patience)
+	defer end()
+	body, err := w.user.Until(ctx, method, path, in)
+	w.Expect(err).NotTo(HaveOccurred())
 	return body
 }
 

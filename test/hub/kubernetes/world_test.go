@@ -189,10 +189,10 @@ func configure(h *netlink.Handle, address string) error {
 // story is how far all is, for a test that fails.
 func (w *world) story(cluster string) string {
 	var b strings.Builder
-	if raw, err := w.call(http.MethodGet, "/clusters/"+cluster, nil); err == nil {
+	if raw, err := w.user.Call(w.Context(), http.MethodGet, "/clusters/"+cluster, nil); err == nil {
 		fmt.Fprintf(&b, "cluster: %s\n", raw)
 	}
-	if raw, err := w.call(http.MethodGet, "/events?cluster_id="+cluster, nil); err == nil {
+	if raw, err := w.user.Call(w.Context(), http.MethodGet, "/events?cluster_id="+cluster, nil); err == nil {
 		fmt.Fprintf(&b, "events: %s\n", raw)
 	}
 	for _, h := range w.hosts {

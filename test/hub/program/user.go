@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"time"
 
 	"github.com/ironflow/ironflow/hub/rest"
 )
@@ -79,4 +80,32 @@ func (u *User) Call(ctx context.Context, method, path string, in any) ([]byte, e
 		return nil, RefusedError{err}
 	}
 	return nil, err
+}
+
+// again is how long a user waits before a call is repeated.
+const again = 200 * time.Millisecond
+
+// Until repeats the call until it succeeds, as clients do, and returns the body of the answer. A
+// refusal ends it, and so does the context.
+func (u *User) Until(ctx context.Context, method, path string, in any) ([]byte, error) {
+	for {
+		raw, err := u.Call(ctx, method, path, in)
+		if _, refused := errors.AsType[RefusedError](err); refused || err == nil {
+			return raw, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		case <-time.After(again):
+		}
+	}
+}
+
+// Do is [User.Until], and reads the answer into out, if that is not nil.
+func (u *User) Do(ctx context.Context, method, path string, in, out any) error {
+	raw, err := u.Until(ctx, method, path, in)
+	if err != nil || out == nil {
+		return err
+	}
+	return json.Unmarshal(raw, out)
 }
