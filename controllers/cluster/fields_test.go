@@ -325,6 +325,11 @@ func TestSettingsThatAreWrongAreNamed(t *testing.T) {
 		"six masters":        {spec(`{"provisionRequirements":{"controlPlaneAgents":6}}`), "AgentClusterInstall spec.provisionRequirements.controlPlaneAgents: 6: want 1 to 5"},
 		"a proxy of no kind": {spec(`{"proxy":{"httpProxy":"proxy.example"}}`), "AgentClusterInstall spec.proxy.httpProxy: want a URL"},
 		"another's network":  {spec(`{"networking":{"machineNetwork":[{"cidr":"192.0.2.7/24"}]}}`), `AgentClusterInstall spec.networking.machineNetwork[0] "192.0.2.7/24": want the network's own address`},
+		"one host's network": {spec(`{"networking":{"machineNetwork":[{"cidr":"192.0.2.7/32"}]}}`), `AgentClusterInstall spec.networking.machineNetwork[0] "192.0.2.7/32": has less than 2 addresses`},
+		"a tag of no words": {func(o objects) error {
+			o.aci.Labels = map[string]string{"agentclusterinstalls.agent-install.openshift.io/consumer": "fleet-1"}
+			return nil
+		}, `AgentClusterInstall metadata.labels{agentclusterinstalls.agent-install.openshift.io/consumer} "fleet-1": want words`},
 		"no domain": {func(o objects) error {
 			o.cd.Spec.BaseDomain = "example.c"
 			return nil
