@@ -234,10 +234,16 @@ func (r *Registry) Cluster(ctx context.Context, id string, withHosts bool) (wire
 			return nil
 		}
 		hosts, err := w.HostsOf(id)
+		if err != nil {
+			return err
+		}
+		if err := w.Reader.ReadConnectivity(hosts); err != nil {
+			return err
+		}
 		for _, host := range hosts {
 			out.Hosts = append(out.Hosts, host.API)
 		}
-		return err
+		return nil
 	})
 	return out, err
 }

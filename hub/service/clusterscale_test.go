@@ -208,6 +208,31 @@ func TestAChangedReplyCostsTheSameInALargeCluster(t *testing.T) {
 	}
 }
 
+// TestAChangeOfAClusterLeavesUnreadWhomItsHostsReach: that is most of what is stored of a large cluster,
+// and is in memory already. Here it is much longer than all else.
+func TestAChangeOfAClusterLeavesUnreadWhomItsHostsReach(t *testing.T) {
+	const hosts, each = 20, 2 << 20
+	g, c := gomega.NewWithT(t), crowdedOf(t, hosts)
+	long := func(i int) string {
+		return strings.Replace(c.connectivityText(i, 0.3), "eno1", strings.Repeat("e", each), 1)
+	}
+	for i := range hosts {
+		c.must(c.Reply(t.Context(), c.keys[i], wire.StepReply{StepType: wire.StepTypeConnectivityCheck, Output: long(i)}))
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	changed, err := c.UpdateCluster(t.Context(), crowdedCluster, wire.V2ClusterUpdateParams{AdditionalNTPSource: new("192.0.2.1")})
+	runtime.ReadMemStats(&after)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(after.TotalAlloc - before.TotalAlloc).To(gomega.BeNumerically("<", hosts*each/2))
+
+	whole, err := c.Cluster(t.Context(), changed.ID, true)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	for i, h := range whole.Hosts {
+		g.Expect(h.Connectivity == long(i)).To(gomega.BeTrue(), "it is there for who asks")
+	}
+}
+
 // BenchmarkChangedReply is what one reply costs that differs from the one before,
 // by the size of the host's cluster.
 func BenchmarkChangedReply(b *testing.B) {

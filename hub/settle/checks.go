@@ -33,7 +33,7 @@ func (w *Work) Facts(h *store.Host) *validations.HostFacts {
 	if d, ok := w.decoded[h.Key()]; ok && d.texts == texts && d.facts.Host == &h.API {
 		return d.facts
 	}
-	return w.decodedAs(h, validations.Decode(&h.API, validations.Known{Inventory: h.Inventory(), Links: w.keptLinks(h)}))
+	return w.decodedAs(h, validations.Decode(&h.API, validations.Known{Inventory: h.Inventory(), Links: w.knownLinks(h)}))
 }
 
 // allFacts returns the same with the connectivity report itself.
@@ -47,6 +47,36 @@ func (w *Work) allFacts(h *store.Host) *validations.HostFacts {
 func (w *Work) decodedAs(h *store.Host, facts *validations.HostFacts) *validations.HostFacts {
 	w.decoded[h.Key()] = decoded{reportTexts(&h.API), facts}
 	return facts
+}
+
+// HostsOf returns all hosts of a cluster, by id. Reports on connectivity are most of what is
+// stored of a large cluster: one whose links are kept stays unread.
+func (w *Work) HostsOf(clusterID string) ([]*store.Host, error) {
+	hosts, err := w.Work.HostsOf(clusterID)
+	if err != nil {
+		return nil, err
+	}
+	var unknown []*store.Host
+	for _, h := range hosts {
+		if !h.Unlinked() || w.links[h.Key()] != nil {
+			continue
+		}
+		if links := w.keptLinks(h); links != nil {
+			w.links[h.Key()] = links
+		} else {
+			unknown = append(unknown, h)
+		}
+	}
+	return hosts, w.Reader.ReadConnectivity(unknown)
+}
+
+// knownLinks returns the links of a host whose connectivity report is known already; nil where
+// it is to be decoded.
+func (w *Work) knownLinks(h *store.Host) *validations.Links {
+	if h.Unlinked() {
+		return w.links[h.Key()]
+	}
+	return w.keptLinks(h)
 }
 
 // keptLinks returns the links of a host whose connectivity report is the one that

@@ -124,6 +124,9 @@ func (w *Work) gatherAll(known *cluster, c *store.Cluster, shared string) (*judg
 	if err != nil {
 		return nil, err
 	}
+	if err := w.Reader.ReadConnectivity(hosts); err != nil {
+		return nil, err
+	}
 	members, reports := make([]*judge.Member, 0, len(hosts)), map[store.HostKey]*wire.ConnectivityReport{}
 	for _, h := range hosts {
 		facts := w.allFacts(h)

@@ -56,10 +56,7 @@ func (w *Work) assignRoles(c *store.Cluster) error {
 	found := w.Roles(c, g.Members)
 	bootstrap := false
 	for _, key := range judge.Strongest(g.Members) {
-		h, err := w.Host(key)
-		if err != nil {
-			return err
-		}
+		h, _ := w.Peek(key) // all of them were read
 		if !judge.IsGivenRole(h.API.Role) {
 			role := cmp.Or(found[key], wire.HostRoleWorker)
 			h.API.Role = role

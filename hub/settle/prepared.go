@@ -43,7 +43,7 @@ func (u *Units) makeCluster(ctx context.Context, j store.Job) (any, error) {
 		if err != nil {
 			return err
 		}
-		hosts, err := w.HostsOf(j.Subject)
+		hosts, err := w.Work.HostsOf(j.Subject) // whom they reach is no part of the order
 		if err != nil {
 			return err
 		}

@@ -94,6 +94,9 @@ func (w *Work) toJudge(c *store.Cluster) ([]*store.Host, error) {
 		return w.HostsOf(c.API.ID)
 	}
 	for key := range others {
+		if _, read := w.Peek(key); read {
+			continue
+		}
 		if _, err := w.Host(key); err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
+	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -41,7 +42,9 @@ type Work struct {
 
 	units *Units
 	// decoded are the reports of hosts that were looked at.
-	decoded  map[store.HostKey]decoded
+	decoded map[store.HostKey]decoded
+	// links are those of hosts whose report on connectivity was not read.
+	links    map[store.HostKey]*validations.Links
 	clusters map[string]*cluster
 	// recent are kept members with the last sign of life of their hosts.
 	recent  map[*judge.Member]*judge.Member
@@ -51,7 +54,7 @@ type Work struct {
 func (u *Units) work(w *unit.Work) *Work {
 	return &Work{
 		Work: w, Judge: u.Judge(w.Now), units: u,
-		decoded: map[store.HostKey]decoded{}, clusters: map[string]*cluster{}, recent: map[*judge.Member]*judge.Member{},
+		decoded: map[store.HostKey]decoded{}, links: map[store.HostKey]*validations.Links{}, clusters: map[string]*cluster{}, recent: map[*judge.Member]*judge.Member{},
 	}
 }
 

@@ -20,7 +20,7 @@ func (r *Reader) Host(key HostKey) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h, r.addReports([]*Host{h})
+	return h, r.addReports([]*Host{h}, "")
 }
 
 // HostFilter selects hosts; empty members select all.
@@ -37,6 +37,9 @@ type HostFilter struct {
 	Limit int
 	// Bare leaves the reports out. A bare host is not for writing.
 	Bare bool
+	// Unlinked leaves the reports on connectivity unread, see [Reader.ReadConnectivity]: each of them names all
+	// other hosts of its cluster.
+	Unlinked bool
 }
 
 // Hosts returns the selected records, ordered by infra-env and id.
@@ -57,8 +60,15 @@ func (r *Reader) Hosts(f HostFilter) ([]*Host, error) {
 	if err != nil || f.Bare {
 		return hosts, err
 	}
+	left := ""
+	if f.Unlinked {
+		left = kindConnectivity
+		for _, h := range hosts {
+			h.API.Connectivity, h.loaded[kindConnectivity] = unread, unread
+		}
+	}
 	for page := range slices.Chunk(hosts, reportsPage) {
-		if err := r.addReports(page); err != nil {
+		if err := r.addReports(page, left); err != nil {
 			return nil, err
 		}
 	}
@@ -68,8 +78,8 @@ func (r *Reader) Hosts(f HostFilter) ([]*Host, error) {
 // reportsPage is of how many hosts the reports are asked for at once.
 const reportsPage = 100
 
-// addReports reads the reports of up to a page of hosts.
-func (r *Reader) addReports(hosts []*Host) error {
+// addReports reads the reports of up to a page of hosts, but for those of one kind.
+func (r *Reader) addReports(hosts []*Host, but string) error {
 	var where conditions
 	var keys []string
 	byKey := map[HostKey]*Host{}
@@ -78,7 +88,7 @@ func (r *Reader) addReports(hosts []*Host) error {
 		byKey[key] = h
 		keys = append(keys, "("+where.mark(key.InfraEnvID)+", "+where.mark(key.HostID)+")")
 	}
-	query := `SELECT infra_env_id, host_id, kind, doc FROM host_reports WHERE (infra_env_id, host_id) IN (VALUES ` + strings.Join(keys, ", ") + `)`
+	query := `SELECT infra_env_id, host_id, kind, doc FROM host_reports WHERE kind <> ` + where.mark(but) + ` AND (infra_env_id, host_id) IN (VALUES ` + strings.Join(keys, ", ") + `)`
 	return r.scanAll("read reports", query, where.args, func(scan func(...any) error) error {
 		var key HostKey
 		var kind, text string
@@ -128,6 +138,9 @@ func putHost(h *Host, keys seal.Keys) (operation, error) {
 	ref, next, key := h.Ref(), nextVersion(h.Version), h.Key()
 	changed := map[string]string{}
 	for kind, text := range texts {
+		if text == unread {
+			continue // the store has it
+		}
 		if texts[kind], err = h.shutOverrides(keys, kind, clean(text)); err != nil {
 			return operation{}, err
 		}
@@ -152,7 +165,7 @@ func putHost(h *Host, keys seal.Keys) (operation, error) {
 }
 
 // WasConnectivity returns the connectivity report that the store has for the host.
-func (h *Host) WasConnectivity() string { return h.loaded["connectivity"] }
+func (h *Host) WasConnectivity() string { return h.loaded[kindConnectivity] }
 
 // stored notes what the store has of the host from now on.
 func (h *Host) stored(version int64, texts map[string]string, kept Kept) {

@@ -17,7 +17,7 @@ type report struct {
 
 var reports = []report{
 	{"inventory", func(h *wire.Host) *string { return &h.Inventory }},
-	{"connectivity", func(h *wire.Host) *string { return &h.Connectivity }},
+	{kindConnectivity, func(h *wire.Host) *string { return &h.Connectivity }},
 	{"free-addresses", func(h *wire.Host) *string { return &h.FreeAddresses }},
 	{"api-vip", func(h *wire.Host) *string { return &h.APIVIPConnectivity }},
 	{"tang", func(h *wire.Host) *string { return &h.TangConnectivity }},
@@ -27,6 +27,37 @@ var reports = []report{
 	{"images", func(h *wire.Host) *string { return &h.ImagesStatus }},
 	{"validations", func(h *wire.Host) *string { return &h.ValidationsInfo }},
 	{"ignition", func(h *wire.Host) *string { return &h.IgnitionConfigOverrides }},
+}
+
+// kindConnectivity is the report that grows with the host's cluster.
+const kindConnectivity = "connectivity"
+
+// unread stands in the place of a report that was left unread: no report has a NUL, see [clean].
+const unread = "\x00unread"
+
+// Unlinked tells that the host's report on connectivity was left unread. It is not to be looked at until
+// [Reader.ReadConnectivity] has read it; written in its place is only what replaces it.
+func (h *Host) Unlinked() bool { return h.API.Connectivity == unread }
+
+// ReadConnectivity reads the reports on connectivity of those hosts that are [Host.Unlinked].
+func (r *Reader) ReadConnectivity(hosts []*Host) error {
+	var keys []HostKey
+	for _, h := range hosts {
+		if h.Unlinked() {
+			keys = append(keys, h.Key())
+		}
+	}
+	found, err := r.reportsOf(kindConnectivity, keys)
+	if err != nil {
+		return err
+	}
+	for _, h := range hosts {
+		if h.Unlinked() {
+			text := found[h.Key()]
+			h.API.Connectivity, h.loaded[kindConnectivity] = text, text
+		}
+	}
+	return nil
 }
 
 // takeReports cuts the reports out of the host, for its own row.

@@ -119,6 +119,7 @@ var contract = map[string]func(ctx context.Context, g *WithT, s store.Store){
 	"a job is claimed by one, and ends once":                           jobs,
 	"a lease is held by one":                                           leases,
 	"files go with their cluster":                                      clusterFiles,
+	"a report on connectivity that stays unread stays what it was":     unlinked,
 }
 
 func TestContract(t *testing.T) {

@@ -77,7 +77,7 @@ func (w *Work) Context() context.Context { return w.ctx }
 // Host returns the record, or a refusal with 404.
 func (w *Work) Host(key store.HostKey) (*store.Host, error) {
 	if h, ok := w.hosts[key]; ok {
-		return h, nil
+		return h, w.Reader.ReadConnectivity([]*store.Host{h})
 	}
 	h, err := w.Reader.Host(key)
 	if errors.Is(err, store.ErrNotFound) {
@@ -141,13 +141,14 @@ func (w *Work) Env(id string) (*store.InfraEnv, error) {
 }
 
 // HostsOf returns all hosts of a cluster, by id. The cluster's record vouches for
-// them: it is written with each change of one of its hosts.
+// them: it is written with each change of one of its hosts. Those that were not read
+// before are [store.Host.Unlinked].
 func (w *Work) HostsOf(clusterID string) ([]*store.Host, error) {
 	if _, read := w.members[clusterID]; !read {
 		if _, err := w.Cluster(clusterID); err != nil {
 			return nil, err
 		}
-		found, err := w.Reader.Hosts(store.HostFilter{ClusterID: clusterID})
+		found, err := w.Reader.Hosts(store.HostFilter{ClusterID: clusterID, Unlinked: true})
 		if err != nil {
 			return nil, err
 		}
