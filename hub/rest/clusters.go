@@ -155,7 +155,7 @@ func getCluster(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := r.hub.Cluster(r.Context(), id, !bare)
+	c, err := r.hub.Cluster(r.Context(), id, false)
 	if removed && service.IsNotFound(err) {
 		gone, err := r.hub.RemovedClusters(r.Context(), id)
 		if err != nil {
@@ -165,7 +165,10 @@ func getCluster(r *request) (any, error) {
 			return gone[0], nil
 		}
 	}
-	return c, err
+	if bare {
+		return c, err
+	}
+	return r.withHosts(c, err)
 }
 
 func updateCluster(r *request) (any, error) {
@@ -187,20 +190,6 @@ func updateCluster(r *request) (any, error) {
 		return r.withHosts(r.hub.RevokeClusterToken(r.Context(), id))
 	}
 	return r.withHosts(r.hub.UpdateCluster(r.Context(), id, p))
-}
-
-// withHosts adds the hosts to the answer of a call that has changed their cluster. The
-// rest is as the call has left it, whatever has come since.
-func (r *request) withHosts(c wire.Cluster, err error) (any, error) {
-	if err != nil {
-		return nil, err
-	}
-	whole, err := r.hub.Cluster(r.Context(), c.ID, true)
-	if err != nil && !service.IsNotFound(err) { // it was removed meanwhile
-		return nil, err
-	}
-	c.Hosts = whole.Hosts
-	return c, nil
 }
 
 func deleteCluster(r *request) (any, error) {

@@ -279,7 +279,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, op protocol.Oper
 	case *logBundle:
 		s.sendBundle(w, r, op, b)
 	case list:
-		s.stream(w, r, op, b)
+		s.stream(w, r, op, b.framed())
+	case *withHosts:
+		s.streamCluster(w, r, op, b)
 	default:
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(op.Success)

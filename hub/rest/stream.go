@@ -21,19 +21,34 @@ const pageSize = 100
 // list is an answer that is sent while it is read: a JSON list of any length.
 type list iter.Seq2[any, error]
 
+// framed is a list with what comes before and behind it in an answer.
+type framed struct {
+	before string
+	items  list
+	// show completes an item.
+	show func(item any) any
+	// behind is asked for once all items were sent.
+	behind func() string
+}
+
+// framed is the list as an answer of its own.
+func (l list) framed() framed {
+	return framed{before: "[", items: l, show: shown, behind: func() string { return "]\n" }}
+}
+
 // stream sends a list. An error before the first item is answered as any other; a
 // later one breaks the connection off, so that nobody takes a part for the whole.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, op protocol.Operation, items list) {
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, op protocol.Operation, f framed) {
 	began := false
 	begin := func() error {
 		began = true
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(op.Success)
-		_, err := io.WriteString(w, "[")
+		_, err := io.WriteString(w, f.before)
 		return err
 	}
 	encoder := json.NewEncoder(w)
-	for item, err := range items {
+	for item, err := range f.items {
 		comma := began
 		if err == nil && !began {
 			err = begin()
@@ -42,7 +57,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, op protocol.Oper
 			_, err = io.WriteString(w, ",")
 		}
 		if err == nil {
-			err = encoder.Encode(shown(item))
+			err = encoder.Encode(f.show(item))
 		}
 		switch {
 		case err == nil:
@@ -57,7 +72,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, op protocol.Oper
 	if !began && begin() != nil {
 		return
 	}
-	_, _ = io.WriteString(w, "]\n") // a client that is gone is not told that it is
+	_, _ = io.WriteString(w, f.behind()) // a client that is gone is not told that it is
 }
 
 // logBundle is an answer of logs that are sent while they are read.
