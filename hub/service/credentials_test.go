@@ -29,13 +29,13 @@ func TestWhatOpensAClusterIsHandedOutInItsStates(t *testing.T) {
 		t.Run(status, func(t *testing.T) {
 			g := NewWithT(t)
 			_, s := in(t, "sqlite")
-			kept, err := vault.Vault{Keys: keysOf(t, "a")}.Files(sharedCluster, vault.Keep{Source: sources.OpenShiftInstall, Made: sources.Made{
+			kept, err := vault.Vault{Keys: keysOf(t, "a")}.Rest(sharedCluster, vault.Keep{Source: sources.OpenShiftInstall, Made: sources.Made{
 				Credentials: map[string][]byte{"kubeconfig-noingress": []byte("kind: Config"), "kubeadmin-password": []byte("a")},
 				Files:       map[string][]byte{"bootstrap.ign": []byte(empty), "metadata.json": []byte("{}")},
-			}}, nil, nil)
+			}})
 			g.Expect(err).NotTo(HaveOccurred())
 			c := &store.Cluster{API: wire.Cluster{ID: sharedCluster, Name: "c", Kind: wire.ClusterKindCluster, Status: status}}
-			g.Expect(s.Commit(t.Context(), &store.Unit{Clusters: []*store.Cluster{c}, Files: kept})).To(Succeed())
+			g.Expect(s.Commit(t.Context(), &store.Unit{Clusters: []*store.Cluster{c}, Files: []store.ClusterFile{kept}})).To(Succeed())
 			hub := sealing(t, s, "a")
 			for name, in := range map[string][]string{"kubeconfig": late, "kubeconfig-noingress": early, "kubeadmin-password": early} {
 				_, err := hub.CredentialsFile(t.Context(), sharedCluster, name)

@@ -43,26 +43,40 @@ func (u *Units) make(ctx context.Context, o *order) (*proven, error) {
 	if err != nil {
 		return nil, err
 	}
-	configs := map[store.HostKey][]byte{}
+	p := &proven{ending: source.Ending(&o.Order), stays: o.Stays}
+	if !o.joins {
+		rest, err := u.Made().Rest(o.Cluster.ID, vault.Keep{Source: o.from, Made: *out}.Over(o.Earlier))
+		if err != nil {
+			return nil, err
+		}
+		p.files = append(p.files, rest)
+	}
 	for _, h := range o.hosts {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		raw, ok := out.Hosts[h.id]
-		if !ok {
-			return nil, fmt.Errorf("ignition source %s made none for host %s", o.from, h.shown)
+		sealed, err := u.sealHost(o, &h, out)
+		if err != nil {
+			return nil, err
 		}
-		if configs[h.key], err = h.finish(raw); err != nil {
-			return nil, fmt.Errorf("Ignition of host %s: %w", h.shown, err) //nolint:staticcheck // a name
-		}
+		p.files = append(p.files, sealed)
 	}
-	p := &proven{ending: source.Ending(&o.Order), stays: o.Stays}
-	if o.joins {
-		p.files, err = u.Made().HostFiles(o.Cluster.ID, configs)
-	} else {
-		p.files, err = u.Made().Files(o.Cluster.ID, vault.Keep{Source: o.from, Made: *out}, o.Earlier, configs)
+	return p, nil
+}
+
+// sealHost finishes and seals the Ignition of one host, and lets go of what the source has made for it: sealed
+// it is a third as long, and what is to be stored at once are those of all hosts.
+func (u *Units) sealHost(o *order, h *orderedHost, made *sources.Made) (store.ClusterFile, error) {
+	raw, ok := made.Hosts[h.id]
+	if !ok {
+		return store.ClusterFile{}, fmt.Errorf("ignition source %s made none for host %s", o.from, h.shown)
 	}
-	return p, err
+	delete(made.Hosts, h.id)
+	whole, err := h.finish(raw)
+	if err != nil {
+		return store.ClusterFile{}, fmt.Errorf("Ignition of host %s: %w", h.shown, err) //nolint:staticcheck // a name
+	}
+	return u.Made().HostFile(o.Cluster.ID, h.key, whole)
 }
 
 // addInside adds what tells the end of an installation from inside the cluster; one that

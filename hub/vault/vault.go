@@ -66,22 +66,17 @@ func (v Vault) get(r *store.Reader, clusterID, name string) ([]byte, error) {
 	return plain, err
 }
 
-// Files seals all that was made. What of an earlier preparation is not made again is kept.
-func (v Vault) Files(clusterID string, k Keep, earlier *sources.Made, hosts map[store.HostKey][]byte) ([]store.ClusterFile, error) {
-	k.Made.Hosts = nil
+// Over is all of it, and what of an earlier preparation was not made again; nil for none.
+func (k Keep) Over(earlier *sources.Made) Keep {
 	if earlier != nil {
 		k.Made.Files, k.Made.Credentials, k.Made.Secrets = over(earlier.Files, k.Made.Files), over(earlier.Credentials, k.Made.Credentials), over(earlier.Secrets, k.Made.Secrets)
 	}
-	first, err := v.Rest(clusterID, k)
-	if err != nil {
-		return nil, err
-	}
-	more, err := v.HostFiles(clusterID, hosts)
-	return append([]store.ClusterFile{first}, more...), err
+	return k
 }
 
 // Rest seals what was made but for the Ignition of hosts.
 func (v Vault) Rest(clusterID string, k Keep) (store.ClusterFile, error) {
+	k.Made.Hosts = nil
 	raw, err := json.Marshal(k)
 	if err != nil {
 		return store.ClusterFile{}, err
@@ -89,17 +84,9 @@ func (v Vault) Rest(clusterID string, k Keep) (store.ClusterFile, error) {
 	return v.put(clusterID, rest, raw)
 }
 
-// HostFiles seals the Ignition of hosts alone, beside what was made for their cluster.
-func (v Vault) HostFiles(clusterID string, hosts map[store.HostKey][]byte) ([]store.ClusterFile, error) {
-	var all []store.ClusterFile
-	for key, config := range hosts {
-		one, err := v.put(clusterID, hostFile(key), config)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, one)
-	}
-	return all, nil
+// HostFile seals the Ignition of a host, beside what was made for its cluster.
+func (v Vault) HostFile(clusterID string, key store.HostKey, config []byte) (store.ClusterFile, error) {
+	return v.put(clusterID, hostFile(key), config)
 }
 
 func over(below, above map[string][]byte) map[string][]byte {

@@ -2,6 +2,7 @@ package vault_test
 
 import (
 	"bytes"
+	"errors"
 	"path/filepath"
 	"testing"
 
@@ -34,9 +35,9 @@ func TestWhatWasMadeIsKept(t *testing.T) {
 	t.Cleanup(func() { _ = s.Close() })
 	c, old := &store.Cluster{API: wire.Cluster{ID: clusterID}}, vaultOf(t, "a")
 	host, gone := store.HostKey{InfraEnvID: "e", HostID: "h"}, store.HostKey{InfraEnvID: "e", HostID: "gone"}
-	keep := func(files []store.ClusterFile, err error) {
+	keep := func(files []store.ClusterFile, errs ...error) {
 		t.Helper()
-		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(errors.Join(errs...)).NotTo(HaveOccurred())
 		for _, f := range files {
 			g.Expect(f.Content).NotTo(ContainSubstring("hunter2"))
 		}
@@ -45,12 +46,17 @@ func TestWhatWasMadeIsKept(t *testing.T) {
 	view := func(f func(r *store.Reader) error) error { return s.View(t.Context(), f) }
 
 	made := sources.Made{Credentials: map[string][]byte{"kubeadmin-password": []byte("hunter2")}, Secrets: map[string][]byte{"ca": []byte("hunter2")}}
-	keep(old.Files(clusterID, vault.Keep{Source: sources.Files, Made: made}, nil, map[store.HostKey][]byte{host: []byte("hunter2 of h"), gone: []byte("x")}))
+	rest, err := old.Rest(clusterID, vault.Keep{Source: sources.Files, Made: made}.Over(nil))
+	first, err1 := old.HostFile(clusterID, host, []byte("hunter2 of h"))
+	second, err2 := old.HostFile(clusterID, gone, []byte("x"))
+	keep([]store.ClusterFile{rest, first, second}, err, err1, err2)
 	handedIn := []sources.File{{Name: "worker.ign", From: "Secret site/roles", Content: []byte("hunter2 too")}}
 	file, err := old.PutGiven(clusterID, handedIn)
 	keep([]store.ClusterFile{file}, err)
 	later := sources.Made{Files: map[string][]byte{"metadata.json": []byte("{}")}}
-	keep(old.Files(clusterID, vault.Keep{Source: sources.Files, Made: later}, &made, map[store.HostKey][]byte{host: []byte("hunter2 again")}))
+	rest, err = old.Rest(clusterID, vault.Keep{Source: sources.Files, Made: later}.Over(&made))
+	first, err1 = old.HostFile(clusterID, host, []byte("hunter2 again"))
+	keep([]store.ClusterFile{rest, first}, err, err1)
 
 	now := vaultOf(t, "b", "a") // the key is replaced
 	var again []store.ClusterFile
