@@ -16,6 +16,7 @@ import (
 
 	"github.com/ironflow/ironflow/agent/agentbased/waitfor/command"
 	"github.com/ironflow/ironflow/api/commands"
+	"github.com/ironflow/ironflow/api/garbage"
 	"github.com/ironflow/ironflow/api/version"
 	bmccli "github.com/ironflow/ironflow/bmc/cli"
 	hubcli "github.com/ironflow/ironflow/hub/cli"
@@ -25,7 +26,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	collectGarbage(ctx)
+	garbage.Collect(ctx)
 	if err := newCommand().ExecuteContext(ctx); err != nil {
 		code := 1
 		if v, ok := errors.AsType[verdictError](err); ok {

@@ -4,9 +4,9 @@
 // The last column is the processor time of the server for one request.
 //
 // It prints a table and, as its last line, JSON with the ratios. The server
-// under test runs in a process of its own, as nginx does. Of every 64 answers the
-// bytes of one are compared with what the image is. Without nginx only our own
-// figures are printed.
+// under test runs in a process of its own, as nginx does, and collects garbage as
+// the program does. Of every 64 answers the bytes of one are compared with what the
+// image is. Without nginx only our own figures are printed.
 package main
 
 import (

@@ -18,6 +18,7 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"github.com/ironflow/ironflow/api/garbage"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/imagecustomization/server"
 )
@@ -116,6 +117,7 @@ type hello struct {
 func serveImages(path, tlsDir string, hosts int) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
+	garbage.Collect(ctx) // as the program does it
 	cert, err := pki.Ensure(tlsDir, []string{"127.0.0.1"}, time.Now())
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package main
+package garbage
 
 import (
 	"runtime"
@@ -13,13 +13,13 @@ import (
 func TestALargeHeapGrowsByLess(t *testing.T) {
 	g := NewWithT(t)
 	const mib = 1 << 20
-	g.Expect(garbageAllowed(0)).To(Equal(mostGarbage))
-	g.Expect(garbageAllowed(40*mib)).To(Equal(mostGarbage), "a thousand hosts")
-	g.Expect(garbageAllowed(256*mib)).To(Equal(mostGarbage/2), "ten thousand: four times the heap, twice the garbage")
-	g.Expect(garbageAllowed(1<<40)).To(Equal(leastGarbage), "it is not collected without end")
+	g.Expect(allowed(0)).To(Equal(mostGarbage))
+	g.Expect(allowed(40*mib)).To(Equal(mostGarbage), "a thousand hosts")
+	g.Expect(allowed(256*mib)).To(Equal(mostGarbage/2), "ten thousand: four times the heap, twice the garbage")
+	g.Expect(allowed(1<<40)).To(Equal(leastGarbage), "it is not collected without end")
 	most := uint64(0)
 	for live := uint64(mib); live < 1<<36; live += live / 8 {
-		whole := live + live*uint64(garbageAllowed(live))/100
+		whole := live + live*uint64(allowed(live))/100
 		g.Expect(whole).To(BeNumerically(">", most), "more in use never means a smaller heap")
 		most = whole
 	}
