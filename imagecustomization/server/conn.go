@@ -3,9 +3,11 @@ package server
 import (
 	"errors"
 	"io"
+	"net"
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -38,14 +40,21 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, 0, smallRead+2048); 
 // net/http finds ReadFrom by itself: it writes the header and hands the body
 // over. Between hold and ReadFrom, Write keeps the header back.
 type conn struct {
-	lazyReads
+	*net.TCPConn
+	server   *Server
 	admitted *admitted
 	raw      syscall.RawConn
 	exchange exchange
 	holding  bool
-	answered bool // the next write is net/http's empty answer; see answerWhole
 	head     []byte
 	call     call
+
+	// What the connection answers by itself; see Read.
+	step      step
+	path      string        // of the last request
+	rested    time.Time     // when the time of rest was last set
+	answering atomic.Int32  // answerNone and so on
+	lastEnded chan struct{} // closed after answerLast
 }
 
 // call is the system call in progress, kept here so that waiting for the
@@ -66,12 +75,12 @@ type call struct {
 	sendfile, sendmsg func(fd uintptr) bool
 }
 
-func newConn(a *admitted) (*conn, error) {
+func newConn(s *Server, a *admitted) (*conn, error) {
 	raw, err := a.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
-	own := &conn{lazyReads: lazyReads{TCPConn: a.TCPConn}, admitted: a, raw: raw}
+	own := &conn{server: s, TCPConn: a.TCPConn, admitted: a, raw: raw}
 	own.call.sendfile, own.call.sendmsg = own.call.trySendfile, own.call.trySendmsg
 	return own, nil
 }
@@ -85,9 +94,6 @@ func (c *call) trySendmsg(out uintptr) bool {
 	c.sent, c.err = unix.SendmsgN(int(out), c.data, nil, nil, c.flags)
 	return !errors.Is(c.err, unix.EAGAIN) && !errors.Is(c.err, unix.EINTR)
 }
-
-// Close implements net.Conn.
-func (c *conn) Close() error { return c.admitted.Close() }
 
 // SetWriteDeadline implements net.Conn. net/http lifts the deadline after every
 // answer; here it stays, because the answers that follow within a second share it,
@@ -106,10 +112,6 @@ func (c *conn) hold() { c.holding = true }
 func (c *conn) Write(p []byte) (int, error) {
 	if c.holding {
 		c.head = append(c.head, p...)
-		return len(p), nil
-	}
-	if c.answered {
-		c.answered = false
 		return len(p), nil
 	}
 	return c.TCPConn.Write(p)

@@ -75,6 +75,7 @@ type Server struct {
 	dates   dates
 	// artifacts is how many of the readers read files of the medium.
 	artifacts atomic.Int64
+	ending    ending
 }
 
 // retryAfter is what a 503 asks for, in seconds.
@@ -90,6 +91,7 @@ func New(o Options) *Server {
 	o.ProgressTimeout = cmp.Or(o.ProgressTimeout, time.Minute)
 	s := &Server{options: o, metrics: newMetrics(o.Registerer, o.Store.Images)}
 	s.gate = gate{total: o.MaxConnections, perAddress: o.MaxPerAddress, log: o.Log, refused: s.metrics.refused, by: map[netip.Addr]int{}}
+	s.ending.unasked = map[*conn]struct{}{}
 	return s
 }
 
@@ -226,10 +228,6 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, revision *image
 		kind, off, length = parseRange(want[0], size)
 	}
 	rare := kind == rangeMany || conditional(r)
-	if !rare && x.answersWhole(r, kind) {
-		s.answerWhole(revision, x, off, length)
-		return
-	}
 	h := w.Header()
 	revision.Describe(h)
 	h["Date"] = s.dates.at(x.progress.begun) // net/http would write it anew each time

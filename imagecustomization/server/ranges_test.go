@@ -39,7 +39,7 @@ func FuzzParseRange(f *testing.F) {
 }
 
 // pair is a connection as the server sees it; the other end swallows all.
-func pair(t testing.TB) *conn {
+func pair(t testing.TB, s *Server) *conn {
 	t.Helper()
 	var listen net.ListenConfig
 	l, err := listen.Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -64,7 +64,7 @@ func pair(t testing.TB) *conn {
 		}
 	}()
 	t.Cleanup(func() { client.Close(); accepted.Close() })
-	c, err := newConn(&admitted{TCPConn: accepted.(*net.TCPConn), gate: &gate{by: map[netip.Addr]int{}}})
+	c, err := newConn(s, &admitted{TCPConn: accepted.(*net.TCPConn), gate: &gate{by: map[netip.Addr]int{}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,17 +134,21 @@ func TestBaseIsSentByTheKernel(t *testing.T) {
 
 func TestAllocationsOfARange(t *testing.T) {
 	s, paths := serving(t, 1)
-	c := pair(t)
+	c := pair(t, s)
 	for name, header := range map[string]string{"2 KiB": "bytes=4096-6143", "64 KiB": "bytes=0-65535", "512 KiB": "bytes=1048576-1572863"} {
 		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
 			r := request(t, c, paths[0], header)
 			w := &wire{header: http.Header{}, c: c}
 			allocations := testing.AllocsPerRun(200, func() {
 				clear(w.header)
 				s.ServeHTTP(w, r)
 			})
-			NewWithT(t).Expect(allocations).To(BeNumerically("<=", maxAllocations))
-			t.Logf("%.0f allocations", allocations)
+			g.Expect(allocations).To(BeNumerically("<=", maxAllocations))
+			direct := rangeRequest{path: []byte(paths[0]), ranges: []byte(header)}
+			allocationsOfDirect := testing.AllocsPerRun(200, func() { _, _ = c.answer(direct) })
+			g.Expect(allocationsOfDirect).To(BeNumerically("<=", 1), "the address that is looked up")
+			t.Logf("%.0f allocations, %.0f directly", allocations, allocationsOfDirect)
 		})
 	}
 }
@@ -156,16 +160,17 @@ func BenchmarkRange(b *testing.B) {
 			b.SetBytes(int64(size))
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {
-				c := pair(b)
-				w := &wire{header: http.Header{}, c: c}
-				var requests []*http.Request
+				c := pair(b, s)
+				var requests [][]byte
 				for i, p := range paths {
 					off := (i * 65536) % (6 << 20)
-					requests = append(requests, request(b, c, p, fmt.Sprintf("bytes=%d-%d", off, off+size-1)))
+					requests = append(requests, fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: x\r\nRange: bytes=%d-%d\r\n\r\n", p, off, off+size-1))
 				}
 				for i := 0; pb.Next(); i++ {
-					clear(w.header)
-					s.ServeHTTP(w, requests[i%len(requests)])
+					r, _, _ := readRequest(requests[i%len(requests)])
+					if answered, err := c.answer(r); !answered || err != nil {
+						b.Error("not answered", err)
+					}
 				}
 			})
 		})

@@ -40,9 +40,11 @@ func (s *Server) Serve(ctx context.Context, listeners []Listener) error {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    16 << 10,
 		ConnContext:       withConn,
+		ConnState:         s.connState,
 		ErrorLog:          log.New(io.Discard, "", 0), // clients that go away are not worth a line
 		Protocols:         new(http.Protocols),
 	}
+	srv.RegisterOnShutdown(s.ending.closeUnasked)
 	// Writers of HTTP/2 cannot take bytes from a file directly.
 	srv.Protocols.SetHTTP1(true)
 	certificate := &certificate{certFile: s.options.CertFile, keyFile: s.options.KeyFile}
@@ -61,7 +63,7 @@ func (s *Server) Serve(ctx context.Context, listeners []Listener) error {
 			}
 			on = tls.NewListener(on, tlsConfig)
 		} else {
-			on = tcpListener{on}
+			on = tcpListener{on, s}
 		}
 		group.Go(func() { failed <- srv.Serve(on) })
 	}
@@ -73,8 +75,12 @@ func (s *Server) Serve(ctx context.Context, listeners []Listener) error {
 		if srv.Shutdown(stop) != nil {
 			err = srv.Close()
 		}
+		s.ending.wait(stop)
 	case err = <-failed:
 		err = errors.Join(err, srv.Close())
+		at, cancel := context.WithCancel(ctx)
+		cancel()
+		s.ending.wait(at)
 	}
 	group.Wait()
 	return err
@@ -88,7 +94,10 @@ func closeAll(listeners []Listener) (err error) {
 }
 
 // tcpListener wraps accepted connections so that they use sendfile.
-type tcpListener struct{ net.Listener }
+type tcpListener struct {
+	net.Listener
+	server *Server
+}
 
 // Accept implements net.Listener.
 func (l tcpListener) Accept() (net.Conn, error) {
@@ -97,7 +106,7 @@ func (l tcpListener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	if tcp, ok := c.(*admitted); ok {
-		if own, err := newConn(tcp); err == nil {
+		if own, err := newConn(l.server, tcp); err == nil {
 			return own, nil
 		}
 	}

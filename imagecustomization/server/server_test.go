@@ -37,6 +37,8 @@ type running struct {
 	https   string // the same over TLS, when asked for
 	model   []byte // the image's bytes
 	client  *http.Client
+	stop    func()     // ends Serve,
+	stopped chan error // which returns this
 }
 
 // start serves one image of a small medium on free ports.
@@ -101,12 +103,12 @@ func startOver(t testing.TB, rootfs int, listen net.ListenConfig, edit func(*ser
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- server.New(o).Serve(ctx, listeners) }()
+	r.stop, r.stopped = cancel, make(chan error, 1)
+	go func() { r.stopped <- server.New(o).Serve(ctx, listeners) }()
 	t.Cleanup(func() {
 		r.client.CloseIdleConnections()
 		cancel()
-		if err := <-done; err != nil {
+		if err := <-r.stopped; err != nil {
 			t.Error(err)
 		}
 	})

@@ -110,16 +110,20 @@ type exchange struct {
 
 // exchange prepares the exchange of a request.
 func (s *Server) exchange(w http.ResponseWriter, r *http.Request) *exchange {
-	var x *exchange
-	var on deadliner
 	if c, ok := r.Context().Value(connKey{}).(*conn); ok {
-		x, on = &c.exchange, c.TCPConn
-		x.conn = c
-	} else {
-		x, on = &exchange{}, http.NewResponseController(w)
+		return s.exchangeOf(c)
 	}
-	// Short answers that follow each other on a connection share a deadline.
-	x.progress = progress{on: on, timeout: s.options.ProgressTimeout, last: x.progress.last, bytes: &s.metrics.bytes}
+	x := &exchange{progress: progress{on: http.NewResponseController(w), timeout: s.options.ProgressTimeout, bytes: &s.metrics.bytes}}
+	x.progress.begin()
+	return x
+}
+
+// exchangeOf prepares the next exchange of a connection. Short answers that follow each
+// other share a deadline.
+func (s *Server) exchangeOf(c *conn) *exchange {
+	x := &c.exchange
+	x.conn = c
+	x.progress = progress{on: c.TCPConn, timeout: s.options.ProgressTimeout, last: x.progress.last, bytes: &s.metrics.bytes}
 	x.progress.begin()
 	return x
 }
