@@ -129,13 +129,7 @@ func (o options) measure(ctx context.Context, own *target, references []*target)
 		return err
 	}
 	if len(m.allocs) > 0 {
-		all := median(m.allocs)
-		bare, err := own.netHTTPAllocs(ctx)
-		if err != nil {
-			return err
-		}
-		fmt.Printf("a range request allocates %.1f objects, of which net/http itself %.1f\n", all, bare)
-		m.report["allocs"], m.report["net_http_allocs"] = round(max(0, all-bare)), round(bare)
+		m.report["allocs"] = round(median(m.allocs))
 	}
 	m.report["rss_mib"], m.report["wrong"], m.report["dropped"], m.report["compared"] = rss, m.wrong, m.dropped, m.compared
 	line, err := json.Marshal(m.report)

@@ -28,7 +28,6 @@ type target struct {
 	name          string
 	setting       string // of nginx
 	addr, tlsAddr string
-	bareAddr      string // net/http without a handler of ours; see serveBare
 	paths         []string
 	size          int64
 	buildMS       float64
@@ -104,12 +103,11 @@ const ticksPerSecond = 100
 
 // hello is the first line of the server under test.
 type hello struct {
-	Addr     string
-	TLSAddr  string
-	BareAddr string
-	Paths    []string
-	Size     int64
-	BuildMS  float64
+	Addr    string
+	TLSAddr string
+	Paths   []string
+	Size    int64
+	BuildMS float64
 }
 
 // serveImages is the server under test: it builds the images, says where they
@@ -124,17 +122,15 @@ func serveImages(path, tlsDir string, hosts int) error {
 	}
 	l, err1 := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	secure, err2 := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	bare, err3 := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err := errors.Join(err1, err2, err3); err != nil {
+	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	go serveBare(bare)
 	address := "http://" + l.Addr().String()
 	store, err := openStore(ctx, path, address)
 	if err != nil {
 		return err
 	}
-	out := hello{Addr: l.Addr().String(), TLSAddr: secure.Addr().String(), BareAddr: bare.Addr().String()}
+	out := hello{Addr: l.Addr().String(), TLSAddr: secure.Addr().String()}
 	begin := time.Now()
 	for i := range hosts {
 		b, err := store.Put(ctx, hostSpec(i))
@@ -193,7 +189,7 @@ func startOwn(ctx context.Context, path, tlsDir string, hosts int) (*target, err
 		return nil, fmt.Errorf("the server under test did not start: %w", err)
 	}
 	// Two hundred images are read; all of them are held.
-	t.tlsAddr, t.bareAddr = h.TLSAddr, h.BareAddr
+	t.tlsAddr = h.TLSAddr
 	t.addr, t.paths, t.size, t.buildMS = h.Addr, h.Paths[:min(200, len(h.Paths))], h.Size, h.BuildMS
 	if t.content, err = model(ctx, path, t); err != nil {
 		t.stop()
