@@ -125,7 +125,7 @@ var checklist = []promise{
 	{"media that boot", "boots under BIOS and UEFI: from a file, off the image server, by iPXE, minimal, with arguments that moved (*e2e*)"},
 	{"tools that people have", "coreos-installer reads, edits and resets what we write (*e2e*)"},
 	{"virtual media of each vendor", "ranges, several ranges, HEAD, If-Range and preconditions, 416"},
-	{"connections for each range", "connections that are kept, also after whole answers"},
+	{"connections for each range", "connections that are kept, and ranges that they answer without net/http, as that answers"},
 	{"many BMCs at once", "many readers of one image get the right bytes"},
 	{"a restart in the middle of a boot", "strong validators and addresses that are the same after a restart and in every replica"},
 	{"BMCs that take short addresses only", "addresses as BMCs want them"},

@@ -27,7 +27,7 @@ var images = []demand{
 	{"essential", "Secret key `nmstate` with clear errors", []string{"nmstate, OpenStack's network data, keyfiles; clear refusals", "every field refuses what it cannot take, by its path"}},
 	{"essential", "x86_64, aarch64", []string{"x86_64, aarch64, ppc64le, s390x: which a medium is for", "x86_64, aarch64, ppc64le, s390x: ISO, minimal ISO, network boot"}},
 	{"essential", "ranges, HEAD, If-Range, 416, multi-range", []string{"ranges, several ranges, HEAD, If-Range and preconditions, 416"}},
-	{"essential", "keep-alive", []string{"connections that are kept, also after whole answers"}},
+	{"essential", "keep-alive", []string{"connections that are kept, and ranges that they answer without net/http, as that answers"}},
 	{"essential", "all of it concurrency-safe; readers-versus-model", []string{"many readers of one image get the right bytes"}},
 	{"essential", "ETag, stable URL", []string{"strong validators and addresses that are the same after a restart and in every replica"}},
 	{"essential", "a URL that ends in .iso", []string{"addresses as BMCs want them"}},
