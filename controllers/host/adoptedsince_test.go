@@ -37,6 +37,40 @@ func adoptedSince(t *testing.T, state metal3.ProvisioningState, change func(*met
 	return w
 }
 
+// TestWhatIsToBeKeptIsSoOnceTheStatusSaysSo: the machine was free, and is yet to be adopted. A backup that is put back then asks for
+// what it asked for before.
+func TestWhatIsToBeKeptIsSoOnceTheStatusSaysSo(t *testing.T) {
+	for _, state := range []metal3.ProvisioningState{metal3.StateProvisioning, metal3.StateDeprovisioning} {
+		t.Run(string(state), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{}, askFor("http://images.test/first.img"))
+				defer func() { w.stop() }()
+				backup := w.backup(state)
+				w.edit(func(h *metal3.BareMetalHost) { h.Spec.Image = nil })
+				w.untilState(metal3.StateAvailable, 10*time.Minute)
+				let(time.Minute)
+				w.sim.ResetCounts()
+				w.sim.Intercept(func(r *http.Request) *simulator.Fault {
+					if r.Method != http.MethodPut || !strings.HasSuffix(r.URL.Path, "/states/provision") {
+						return nil
+					}
+					return &simulator.Fault{Status: http.StatusConflict, Text: "Node is locked by host conductor-2, please retry after the current operation is completed."}
+				})
+				keepWhatIsThere(w)
+				w.untilState(metal3.StateExternallyProvisioned, 10*time.Minute)
+				w.halt()
+				w.putBack(backup)
+				w.sim.Intercept(nil)
+				w.sim.ResetCounts()
+				w.start(policy.Settings{})
+				let(time.Hour)
+				w.saysLeftAlone()
+				w.g.Expect(w.sim.Total("PUT /v1/nodes/{node}/states/")).To(BeZero())
+			})
+		})
+	}
+}
+
 // TestWhatWasAdoptedSinceIsLeftAlone: what the backup says, and asks for, is of what was given back before somebody else has
 // installed the machine. It is kept, or the machine free, once somebody says so.
 func TestWhatWasAdoptedSinceIsLeftAlone(t *testing.T) {

@@ -45,6 +45,7 @@ func (w *World) restore(about string, state metal3.ProvisioningState) {
 	key := named(about)
 	copied := w.saved[backup{key, state}]
 	old := copied.host.DeepCopy()
+	w.forgetUnsaid(w.host(key))
 	adopted := w.untold(w.host(key)) && w.nodes[w.host(key).Status.Provisioning.ID] != nil
 	w.replace(objectKey{"BareMetalHost", key}, old)
 	a := w.asked[key]
@@ -73,6 +74,13 @@ func (w *World) restore(about string, state metal3.ProvisioningState) {
 	w.asked[key] = a
 	w.doubt.Restored = true
 	w.restart()
+}
+
+// forgetUnsaid loses what only a host's spec says of its machine.
+func (w *World) forgetUnsaid(h *metal3.BareMetalHost) {
+	w.set(systemOf(h), func(m *machine) {
+		m.Nobodys, m.Unsaid = m.Nobodys || m.Unsaid && h.Status.Provisioning.State != metal3.StateExternallyProvisioned, false
+	})
 }
 
 // restarting is 1 where Ironic switches a machine off or restarts it.

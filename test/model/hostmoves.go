@@ -74,7 +74,7 @@ func (w *World) hear(key types.NamespacedName, before, after *metal3.BareMetalHo
 	w.asked[key] = a
 	if after.Spec.ExternallyProvisioned && !before.Spec.ExternallyProvisioned {
 		w.keep(key)
-		w.set(systemOf(after), func(m *machine) { m.Nobodys = false })
+		w.set(systemOf(after), func(m *machine) { m.Nobodys, m.Unsaid = false, m.Nobodys || m.Unsaid })
 	}
 }
 

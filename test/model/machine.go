@@ -18,6 +18,9 @@ type machine struct {
 	// Nobodys means that the machine's host was given back as was asked: what its disk
 	// still has is nobody's.
 	Nobodys bool
+	// Unsaid means that its user calls that somebody's since, which the host's status may not say yet: what is not said
+	// is lost with the restore of a backup.
+	Unsaid bool
 	// Password is what the BMC takes.
 	Password string
 	// Booting is what its BIOS setting of that name is; empty for as it came.

@@ -291,7 +291,7 @@ Ironic fails with node-0
 time goes by`,
 	"an empty machine that was said to be external while its adoption was not stored is left alone until a person says more": `
 scenario: available
-externally provisioned a; crash after write 1
+externally provisioned a; crash after write 2
 not externally provisioned a
 Ironic goes on with node-0`,
 	"a deletion that has failed is tried again beside a host that is looked at every few seconds": `

@@ -2,6 +2,15 @@ package model
 
 // mendedBackups are those of [mended] in which a host is restored from a backup.
 var mendedBackups = map[string]string{
+	"what is to be kept is so once the status says it, though the machine is yet to be adopted": `
+scenario: never off
+no cleaning for a
+no image for a; look 1 fails
+time goes by
+Ironic goes on with node-0
+externally provisioned a
+restored from a backup of when it was being deployed: a
+Ironic goes on with node-0`,
 	"a deployment that has failed keeps its wish, so that another is not made of nothing": `
 scenario: new
 a label on a

@@ -13,8 +13,12 @@ import (
 // become by a restore from a backup, older than what was done to the machine.
 const keyBaseline = "ironflow_baseline"
 
-// baselineUnknown is its value.
-const baselineUnknown = "unknown"
+// Values of that.
+const (
+	baselineUnknown = "unknown"
+	// baselineKept is that of a machine which was free by this node, and was said to be kept as it is since.
+	baselineKept = "kept"
+)
 
 // lostNode reports a host whose status says that it had a node, and is no word of that its
 // machine is free: the machine is in use, or was left alone already; it is said to be free and
@@ -49,7 +53,12 @@ func free(h *metal3.BareMetalHost) bool {
 }
 
 // Unproven reports whether it is recorded on a node that its machine may not be free.
-func Unproven(n *ironic.Node) bool { return n.Extra[keyBaseline] == baselineUnknown }
+func Unproven(n *ironic.Node) bool {
+	return n.Extra[keyBaseline] == baselineUnknown || IsKept(n)
+}
+
+// IsKept reports whether it is recorded on a node that its machine, which was free, is to be kept as it is.
+func IsKept(n *ironic.Node) bool { return n.Extra[keyBaseline] == baselineKept }
 
 // Marked reports whether that is recorded on a node that is to be enrolled.
 func Marked(e ironic.Enrolment) bool { return e.Extra[keyBaseline] == baselineUnknown }
@@ -61,6 +70,12 @@ func Doubt(in Input) (want ironic.Desired, doubtful bool) {
 		return ironic.Desired{}, false
 	}
 	return ironic.Desired{Extra: ironic.Fields{keyBaseline: baselineUnknown}}, true
+}
+
+// Kept is what has a node record, if it does not, that what is on its machine is to be kept, which the host's status is about to
+// say: a status of a backup does not. It is over once the node is adopted: kept is false where nothing is to be recorded.
+func Kept(n *ironic.Node) (want ironic.Desired, kept bool) {
+	return ironic.Desired{Extra: ironic.Fields{keyBaseline: baselineKept}}, !Unproven(n)
 }
 
 // MayBeInUse reports whether a machine is to be left alone of which that is recorded. Nothing is

@@ -73,7 +73,7 @@ func OfAnotherTime(h *metal3.BareMetalHost, n *ironic.Node) bool {
 // another one has had none itself.
 func GivenBack(n *ironic.Node) bool {
 	_, holds := RecordedWish(n)
-	return text(n.Extra, KeyBegun) != "" && !holds && !Unproven(n)
+	return text(n.Extra, KeyBegun) != "" && !holds && n.Extra[keyBaseline] != baselineUnknown
 }
 
 // RecordedBegin is when the deployment began that a node holds; false where that is not known.

@@ -220,7 +220,7 @@ func concernBaseline(o *Observed, d *Decision) {
 	case b == BaselineKnown && o.keptAsItIs():
 		// Nor is it free while the status still says that it is left alone, and that this is what keeps it.
 		if n, ok := o.knownNode(d); ok && (nodespec.Unproven(n.Node()) || stalledBy(o, causeUnproven)) {
-			enter(o, d, metal3.StateExternallyProvisioned)
+			enterExternal(o, d)
 		}
 	case b == BaselineKnown:
 	case o.Node.UUID != o.Host.Status.Provisioning.ID:
@@ -246,10 +246,26 @@ func concernBaseline(o *Observed, d *Decision) {
 		if slices.Contains(installed, o.State()) {
 			forgetInstance(d) // it was given back
 		}
-		enter(o, d, metal3.StateExternallyProvisioned)
+		enterExternal(o, d)
 	case o.available() && !o.Host.Spec.ExternallyProvisioned:
 		enter(o, d, metal3.StateProvisioning) // which ends at once, with what the node holds
 	}
+}
+
+// enterExternal has the node know that what is on its machine is to be kept, before the status says so: a status of a backup
+// would have the machine deployed, as long as the node is not adopted. One that is in use tells by itself.
+func enterExternal(o *Observed, d *Decision) {
+	if o.Node != nil && !slices.Contains(inUse, o.Node.ProvisionState) {
+		n, ok := o.knownNode(d)
+		if !ok {
+			return
+		}
+		if want, kept := nodespec.Kept(n.Node()); kept {
+			d.do(n.Update(want))
+			forgetTold(&d.Status) // so that it is compared once it is adopted, and the record goes
+		}
+	}
+	enter(o, d, metal3.StateExternallyProvisioned) // which counts once the node has taken it
 }
 
 // leftRunning says why nothing is done to a machine.

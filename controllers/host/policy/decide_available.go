@@ -18,7 +18,7 @@ func stepAvailable(o *Observed, d *Decision) {
 	switch {
 	case host.Spec.ExternallyProvisioned:
 		forgetInstance(d)
-		enter(o, d, metal3.StateExternallyProvisioned)
+		enterExternal(o, d)
 	case atRest(o.Node) && o.Media.Pending:
 		emptyDrive(o, d)
 	case o.inspectionAsked():

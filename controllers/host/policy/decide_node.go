@@ -178,7 +178,7 @@ const otherMachineReason = "the host has another BMC"
 // power Ironic reads before anything else. No machine is touched.
 func concernOtherMachine(o *Observed, d *Decision) {
 	switch {
-	case !o.phase().node || !o.ofOtherMachine() && !(o.Deleting() && isMoved(o.Host)):
+	case !o.phase().node || !o.ofOtherMachine() && (!o.Deleting() || !isMoved(o.Host)):
 	case o.Deleting():
 		d.warn("NodeOfAnotherMachine", "the host is deleted without touching a machine: its node in Ironic, or the last one that it had, is of another BMC than the host says")
 		enter(o, d, StateDeleting)

@@ -54,7 +54,7 @@ func stepRegistering(o *Observed, d *Decision) {
 	complete(d)
 	switch {
 	case o.Host.Spec.ExternallyProvisioned:
-		enter(o, d, metal3.StateExternallyProvisioned)
+		enterExternal(o, d)
 	case o.Host.InspectionDisabled():
 		d.event("InspectionSkipped", "inspection is disabled by the host's spec")
 		enter(o, d, metal3.StatePreparing)
@@ -326,8 +326,11 @@ func forgetTold(s *metal3.BareMetalHostStatus) {
 }
 
 // ToldOfSpec reports whether Ironic was told all of the spec in this pass. A node that only came to know of a doubt,
-// or of an order, was not told of it, and has its name as it had it.
-func (o *Observed) ToldOfSpec() bool { return o.Applied != nil && o.Applied.Name != nil }
+// or of an order, was not told of it, and has its name as it had it. Nor was one that is yet to be adopted.
+func (o *Observed) ToldOfSpec() bool {
+	n, read := o.InFull()
+	return o.Applied != nil && o.Applied.Name != nil && !(read && nodespec.IsKept(n.Node()) && !slices.Contains(inUse, o.Node.ProvisionState))
+}
 
 // settled reports a node at rest with which nothing is to be compared: neither the
 // spec nor the Secret has changed since that was done.

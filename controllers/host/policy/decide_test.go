@@ -116,7 +116,7 @@ func TestDecide(t *testing.T) {
 			o.Node.LastError = "401"
 		}}, do: "ask for manage"},
 		"registering done":                    {state: metal3.StateRegistering, node: ironic.StateManageable, enter: metal3.StateInspecting},
-		"registering done, external":          {state: metal3.StateRegistering, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Host.Spec.ExternallyProvisioned = true; reapplied(o) }}, enter: metal3.StateExternallyProvisioned},
+		"registering done, external":          {state: metal3.StateRegistering, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Host.Spec.ExternallyProvisioned = true; reapplied(o) }}, do: "update node", enter: metal3.StateExternallyProvisioned}, // which knows it first
 		"registering done, no inspection":     {state: metal3.StateRegistering, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Host.Spec.InspectionMode = metal3.InspectionModeDisabled; reapplied(o) }}, enter: metal3.StatePreparing},
 		"missing Secret is an error once":     {state: metal3.StateRegistering, given: []func(*Observed){func(o *Observed) { o.BMC = nodespec.BMC{Problem: "no Secret", Missing: true} }}, err: metal3.RegistrationError, says: "no Secret"},
 		"mended credentials need no back-off": {state: metal3.StateRegistering, node: ironic.StateEnroll, given: []func(*Observed){func(o *Observed) { stalled(o, metal3.RegistrationError, causeCredentials, 0) }}, do: "ask for manage"},
