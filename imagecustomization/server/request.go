@@ -22,7 +22,7 @@ func readRequest(sent []byte) (request rangeRequest, whole, ok bool) {
 	}
 	ok = ok && isPath(path)
 	request.path = path
-	hosts := 0
+	var hosts, ranges int
 	var known [longestName]byte
 	for more {
 		var field []byte
@@ -39,7 +39,7 @@ func readRequest(sent []byte) (request rangeRequest, whole, ok bool) {
 			hosts++
 			ok = ok && isHost(value)
 		case "range":
-			ok = ok && request.ranges == nil
+			ranges++
 			request.ranges = value
 		case "connection":
 			ok = ok && bytes.EqualFold(value, []byte("keep-alive"))
@@ -48,7 +48,7 @@ func readRequest(sent []byte) (request rangeRequest, whole, ok bool) {
 			ok = false
 		}
 	}
-	return request, true, ok && hosts == 1 && request.ranges != nil
+	return request, true, ok && hosts == 1 && ranges == 1
 }
 
 // longestName is the length of the longest name of a field that readRequest knows.

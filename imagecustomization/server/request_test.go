@@ -24,6 +24,7 @@ func TestRangeRequests(t *testing.T) {
 		"HEAD":                      {"HEAD /a HTTP/1.1\r\nHost: x\r\nRange: bytes=0-99\r\n\r\n", true, false},
 		"no range":                  {"GET /a HTTP/1.1\r\nHost: x\r\n\r\n", true, false},
 		"two ranges":                {"GET /a HTTP/1.1\r\nHost: x\r\nRange: bytes=0-9\r\nRange: bytes=0-99\r\n\r\n", true, false},
+		"two ranges, one is empty":  {"GET /a HTTP/1.1\r\nHost: x\r\nRange:\r\nRange: bytes=0-99\r\n\r\n", true, false},
 		"no host":                   {"GET /a HTTP/1.1\r\nRange: bytes=0-9\r\n\r\n", true, false},
 		"two hosts":                 {"GET /a HTTP/1.1\r\nHost: x\r\nHost: y\r\nRange: bytes=0-9\r\n\r\n", true, false},
 		"to be closed":              {"GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\nRange: bytes=0-9\r\n\r\n", true, false},
