@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -50,11 +49,13 @@ type conn struct {
 	call     call
 
 	// What the connection answers by itself; see Read.
-	step      step
-	path      string        // of the last request
-	rested    time.Time     // when the time of rest was last set
-	answering atomic.Int32  // answerNone and so on
-	lastEnded chan struct{} // closed after answerLast
+	path   string    // of the last request
+	rested time.Time // when the time of rest was last set
+
+	// mu guards what is seen by others than who reads: where it is, and whether it is to end.
+	mu     sync.Mutex
+	step   step
+	closed bool
 }
 
 // call is the system call in progress, kept here so that waiting for the

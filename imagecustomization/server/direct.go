@@ -1,13 +1,9 @@
 package server
 
 import (
-	"context"
-	"maps"
-	"net"
+	"errors"
 	"net/http"
-	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/ironflow/ironflow/imagecustomization/images"
@@ -19,24 +15,18 @@ import (
 // while net/http waits for a request. What is not such a request, or is to be answered with
 // anything else than its range, net/http gets to read, byte for byte.
 
-// step is where net/http is in the sequence of requests.
+// step is where a connection is in the sequence of requests.
 type step int
 
 const (
-	// stepRest: it waits for a request, of which it has got nothing.
+	// stepRest: net/http waits for a request, of which it has got nothing.
 	stepRest step = iota
+	// stepAnswer: it still waits, while the connection answers by itself.
+	stepAnswer
 	// stepRequest: it has got one whole request, and has not ended its answer.
 	stepRequest
 	// stepUnknown: it has got a part of a request, or more than one. It keeps the connection.
 	stepUnknown
-)
-
-// States of the answer that a connection gives by itself.
-const (
-	answerNone int32 = iota
-	answerBegun
-	// answerLast: the connection is to be closed after the answer.
-	answerLast
 )
 
 // Read implements net.Conn. It returns what net/http has to read.
@@ -47,8 +37,7 @@ func (c *conn) Read(p []byte) (int, error) {
 			return n, err
 		}
 		if c.step != stepRest {
-			c.step = stepUnknown
-			return n, nil
+			return n, c.enter(stepUnknown)
 		}
 		request, whole, plain := readRequest(p[:n])
 		if plain {
@@ -61,12 +50,10 @@ func (c *conn) Read(p []byte) (int, error) {
 			}
 		}
 		if whole {
-			c.step = stepRequest
-			return n, nil
+			return n, c.enter(stepRequest)
 		}
-		c.step = stepUnknown
 		// net/http may take it for the first request, whose time began with the connection.
-		return n, c.SetReadDeadline(time.Now().Add(c.server.options.HeaderTimeout))
+		return n, errors.Join(c.SetReadDeadline(time.Now().Add(c.server.options.HeaderTimeout)), c.enter(stepUnknown))
 	}
 }
 
@@ -85,8 +72,14 @@ func (c *conn) answer(request rangeRequest) (answered bool, err error) {
 		return false, nil
 	}
 	defer s.end(revision)
-	c.answering.Store(answerBegun)
-	defer c.answerEnded()
+	if err := c.enter(stepAnswer); err != nil {
+		return false, err
+	}
+	defer func() {
+		if closed := c.enter(stepRest); err == nil {
+			err = closed
+		}
+	}()
 	if err := s.answerRange(revision, s.exchangeOf(c), off, length); err != nil {
 		_ = c.admitted.Close() // the reason is known
 		return true, err
@@ -116,89 +109,4 @@ func (s *Server) answerRange(revision *images.Revision, x *exchange, off, length
 		s.ended(revision, &x.transfer, err)
 	}
 	return err
-}
-
-// answerEnded is the end of an answer, and of the connection when that was the last one.
-func (c *conn) answerEnded() {
-	if c.answering.Swap(answerNone) == answerLast {
-		_ = c.admitted.Close() // nothing is left to send
-		close(c.lastEnded)
-	}
-}
-
-// Close implements net.Conn. When the server stops, net/http closes the connections at
-// rest, of which some are in the middle of an answer of their own: that is let to its end.
-func (c *conn) Close() error {
-	if c.server.ending.postpones(c) {
-		return nil
-	}
-	return c.admitted.Close()
-}
-
-// ending is what the server has to end besides net/http.
-type ending struct {
-	mu sync.Mutex
-	// unasked are the connections that net/http has got no request of. It would wait
-	// for their first one a while.
-	unasked map[*conn]struct{}
-	// last are the connections whose last answer goes on when net/http has stopped.
-	last []*conn
-}
-
-// connState is told by net/http what it does with a connection.
-func (s *Server) connState(of net.Conn, state http.ConnState) {
-	c, ok := of.(*conn)
-	if !ok {
-		return
-	}
-	if state == http.StateIdle {
-		if c.step == stepRequest {
-			c.step = stepRest
-		}
-		return
-	}
-	s.ending.mu.Lock()
-	defer s.ending.mu.Unlock()
-	if state == http.StateNew {
-		s.ending.unasked[c] = struct{}{}
-	} else {
-		delete(s.ending.unasked, c)
-	}
-}
-
-// postpones tells whether a connection that is to be closed is closed after its answer.
-func (e *ending) postpones(c *conn) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if c.answering.Load() == answerBegun {
-		c.lastEnded = make(chan struct{})
-		if c.answering.CompareAndSwap(answerBegun, answerLast) {
-			e.last = append(e.last, c)
-		}
-	}
-	return c.answering.Load() == answerLast
-}
-
-// closeUnasked closes the connections that net/http knows no request of.
-func (e *ending) closeUnasked() {
-	e.mu.Lock()
-	unasked := slices.Collect(maps.Keys(e.unasked))
-	e.mu.Unlock()
-	for _, c := range unasked {
-		_ = c.Close() // there is nobody to tell
-	}
-}
-
-// wait returns when all last answers have ended, which with the context they have to.
-func (e *ending) wait(ctx context.Context) {
-	e.mu.Lock()
-	last := e.last
-	e.mu.Unlock()
-	for _, c := range last {
-		select {
-		case <-c.lastEnded:
-		case <-ctx.Done():
-			_ = c.admitted.Close() // its reader was too slow
-		}
-	}
 }

@@ -3,15 +3,19 @@ package server_test
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/imagecustomization/server"
@@ -250,4 +254,61 @@ func TestAnswersEndWhenTheServerStops(t *testing.T) {
 			r.stopped <- nil
 		})
 	}
+}
+
+// lateListener accepts one connection more, a while after it was closed.
+type lateListener struct {
+	*net.TCPListener
+	closing sync.Once
+	closed  chan struct{}
+}
+
+// Accept implements net.Listener.
+func (l *lateListener) Accept() (net.Conn, error) {
+	select {
+	case <-l.closed:
+		return l.TCPListener.Accept()
+	default:
+	}
+	c, err := l.TCPListener.Accept()
+	<-l.closed
+	<-time.After(100 * time.Millisecond)
+	return c, errors.Join(err, l.TCPListener.Close())
+}
+
+// Close implements net.Listener.
+func (l *lateListener) Close() error {
+	l.closing.Do(func() { close(l.closed) })
+	return nil
+}
+
+// A connection that is accepted while the server stops, and asks for nothing, is not waited for.
+func TestALateConnectionDoesNotHoldTheServerUp(t *testing.T) {
+	g := NewWithT(t)
+	r := startLarge(t, nil)
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	g.Expect(err).NotTo(HaveOccurred())
+	slow, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	g.Expect(err).NotTo(HaveOccurred())
+	ctx, stop := context.WithCancel(t.Context())
+	s := server.New(server.Options{Store: r.store, Log: logr.Discard()})
+	stopped := make(chan error, 1)
+	go func() {
+		late := &lateListener{TCPListener: l.(*net.TCPListener), closed: make(chan struct{})}
+		stopped <- s.Serve(ctx, []server.Listener{{Listener: late}, {Listener: slow}})
+	}()
+	// An answer that is not taken: for as long as that may take, the server does not end.
+	slowReader(t, "http://"+slow.Addr().String()+r.path())
+	readers := func() int {
+		p, _ := r.store.Progress("metal/host-0")
+		return p.Readers
+	}
+	g.Eventually(readers, time.Minute).Should(Equal(1))
+	late, err := new(net.Dialer).DialContext(t.Context(), "tcp", l.Addr().String())
+	g.Expect(err).NotTo(HaveOccurred())
+	defer late.Close()
+	stop()
+	g.Expect(closed(late)).To(BeTrue())
+	g.Expect(stopped).NotTo(Receive(), "it was closed at once, not at the end")
+	g.Expect(<-stopped).To(Succeed())
 }

@@ -75,7 +75,6 @@ type Server struct {
 	dates   dates
 	// artifacts is how many of the readers read files of the medium.
 	artifacts atomic.Int64
-	ending    ending
 }
 
 // retryAfter is what a 503 asks for, in seconds.
@@ -91,7 +90,6 @@ func New(o Options) *Server {
 	o.ProgressTimeout = cmp.Or(o.ProgressTimeout, time.Minute)
 	s := &Server{options: o, metrics: newMetrics(o.Registerer, o.Store.Images)}
 	s.gate = gate{total: o.MaxConnections, perAddress: o.MaxPerAddress, log: o.Log, refused: s.metrics.refused, by: map[netip.Addr]int{}}
-	s.ending.unasked = map[*conn]struct{}{}
 	return s
 }
 

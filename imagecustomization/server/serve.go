@@ -34,17 +34,18 @@ type Listener struct {
 // Serve answers on all listeners until ctx ends, then lets running requests
 // finish for a few seconds. The listeners are closed when it returns.
 func (s *Server) Serve(ctx context.Context, listeners []Listener) error {
+	stopping := &stopping{open: map[*conn]struct{}{}}
 	srv := &http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: s.options.HeaderTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    16 << 10,
 		ConnContext:       withConn,
-		ConnState:         s.connState,
+		ConnState:         stopping.connState,
 		ErrorLog:          log.New(io.Discard, "", 0), // clients that go away are not worth a line
 		Protocols:         new(http.Protocols),
 	}
-	srv.RegisterOnShutdown(s.ending.closeUnasked)
+	srv.RegisterOnShutdown(stopping.begin)
 	// Writers of HTTP/2 cannot take bytes from a file directly.
 	srv.Protocols.SetHTTP1(true)
 	certificate := &certificate{certFile: s.options.CertFile, keyFile: s.options.KeyFile}
@@ -75,12 +76,12 @@ func (s *Server) Serve(ctx context.Context, listeners []Listener) error {
 		if srv.Shutdown(stop) != nil {
 			err = srv.Close()
 		}
-		s.ending.wait(stop)
+		stopping.wait(stop)
 	case err = <-failed:
 		err = errors.Join(err, srv.Close())
 		at, cancel := context.WithCancel(ctx)
 		cancel()
-		s.ending.wait(at)
+		stopping.wait(at)
 	}
 	group.Wait()
 	return err
