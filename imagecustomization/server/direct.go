@@ -84,9 +84,9 @@ func (c *conn) answer(request rangeRequest) (answered bool, err error) {
 		_ = c.admitted.Close() // the reason is known
 		return true, err
 	}
-	if now := c.exchange.progress.begun; now.Sub(c.rested) >= deadlineStep {
+	if now := time.Now(); now.Sub(c.rested) >= min(deadlineStep, s.options.IdleTimeout/2) {
 		c.rested = now
-		return true, c.SetReadDeadline(now.Add(idleTimeout))
+		return true, c.SetReadDeadline(now.Add(s.options.IdleTimeout))
 	}
 	return true, nil
 }

@@ -60,6 +60,8 @@ type Options struct {
 	// HeaderTimeout is how long the header of a request, or a TLS handshake, may take
 	// (default 10 s).
 	HeaderTimeout time.Duration
+	// IdleTimeout is how long a connection may rest after an answer (default 2 min).
+	IdleTimeout time.Duration
 	// ProgressTimeout is how long a reader may take for every 256 KiB of an answer, or
 	// for what is left of it (default 60 s).
 	ProgressTimeout time.Duration
@@ -87,6 +89,7 @@ func New(o Options) *Server {
 	o.MaxConnections = cmp.Or(o.MaxConnections, 16384)
 	o.MaxPerAddress = cmp.Or(o.MaxPerAddress, 1024)
 	o.HeaderTimeout = cmp.Or(o.HeaderTimeout, 10*time.Second)
+	o.IdleTimeout = cmp.Or(o.IdleTimeout, 2*time.Minute)
 	o.ProgressTimeout = cmp.Or(o.ProgressTimeout, time.Minute)
 	s := &Server{options: o, metrics: newMetrics(o.Registerer, o.Store.Images)}
 	s.gate = gate{total: o.MaxConnections, perAddress: o.MaxPerAddress, log: o.Log, refused: s.metrics.refused, by: map[netip.Addr]int{}}

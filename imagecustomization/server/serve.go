@@ -16,7 +16,6 @@ import (
 )
 
 const (
-	idleTimeout = 2 * time.Minute
 	// stopTimeout is how long running downloads may go on after the end was asked for.
 	stopTimeout = 5 * time.Second
 	// copyBuffer is the size of the buffers where sendfile is not possible. A reader that
@@ -38,7 +37,7 @@ func (s *Server) Serve(ctx context.Context, listeners []Listener) error {
 	srv := &http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: s.options.HeaderTimeout,
-		IdleTimeout:       idleTimeout,
+		IdleTimeout:       s.options.IdleTimeout,
 		MaxHeaderBytes:    16 << 10,
 		ConnContext:       withConn,
 		ConnState:         stopping.connState,
