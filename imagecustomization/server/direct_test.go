@@ -173,28 +173,29 @@ func TestDirectAnswersBetweenOthers(t *testing.T) {
 
 // A body may look like a request. It is none.
 func TestABodyIsNoRequest(t *testing.T) {
-	g := NewWithT(t)
 	r := start(t, nil)
 	inner := r.sector("HTTP/1.1", 1, "")
-	far := r.dial(t, "127.0.0.1", r.sector("HTTP/1.1", 0, ""))
-	answers := bufio.NewReader(far)
-	_, body := next(t, answers)
-	g.Expect(body).To(Equal(r.model[:2048]))
-	for range 2 {
-		// The only request whose body net/http reads by itself.
-		_, err := fmt.Fprintf(far, "OPTIONS * HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", len(inner))
-		g.Expect(err).NotTo(HaveOccurred())
-		<-time.After(50 * time.Millisecond) // net/http waits for the body
-		_, err = io.WriteString(far, inner)
-		g.Expect(err).NotTo(HaveOccurred())
-		options, body := next(t, answers)
-		g.Expect(options.StatusCode).To(Equal(http.StatusOK))
-		g.Expect(body).To(BeEmpty())
+	for name, c := range map[string]struct{ request, body string }{
+		"of a length":     {fmt.Sprintf("OPTIONS * HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", len(inner)), inner},
+		"in chunks":       {"OPTIONS * HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(inner), inner)},
+		"with the header": {r.sector("HTTP/1.1", 0, fmt.Sprintf("Content-Length: %d\r\n", len(inner))) + inner, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			far := r.dial(t, "127.0.0.1", r.sector("HTTP/1.1", 0, ""))
+			answers := bufio.NewReader(far)
+			_, body := next(t, answers)
+			g.Expect(body).To(Equal(r.model[:2048]))
+			_, err := io.WriteString(far, c.request)
+			g.Expect(err).NotTo(HaveOccurred())
+			refusal, _ := next(t, answers)
+			g.Expect(refusal.StatusCode).To(Equal(http.StatusBadRequest))
+			_, _ = io.WriteString(far, c.body) // the server may have gone
+			rest, err := io.ReadAll(answers)
+			g.Expect(timedOut(err)).To(BeFalse())
+			g.Expect(rest).To(BeEmpty())
+		})
 	}
-	_, err := io.WriteString(far, "GET /live HTTP/1.1\r\nHost: x\r\n\r\n")
-	g.Expect(err).NotTo(HaveOccurred())
-	_, body = next(t, answers)
-	g.Expect(string(body)).To(Equal("ok\n"))
 }
 
 // The time that the first header has does not end a connection that rests after its answer,

@@ -53,6 +53,7 @@ func TestRequestsWithABodyTakeNoPlace(t *testing.T) {
 		"no chunk, small range":              "GET %s HTTP/1.1\r\nHost: x\r\nRange: bytes=0-99\r\nTransfer-Encoding: chunked\r\n\r\n",
 		"no chunk, large range":              "GET %s HTTP/1.1\r\nHost: x\r\nRange: bytes=0-99999\r\nTransfer-Encoding: chunked\r\n\r\n",
 		"HEAD":                               "HEAD %s HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n",
+		"a request to no image":              "OPTIONS *%.0s HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n",
 		"another method":                     "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -45,6 +45,8 @@ func (s *Server) Serve(ctx context.Context, listeners []Listener) error {
 		Protocols:         new(http.Protocols),
 	}
 	srv.RegisterOnShutdown(stopping.begin)
+	// It reads the body of OPTIONS *, for as long as the client likes.
+	srv.DisableGeneralOptionsHandler = true
 	// Writers of HTTP/2 cannot take bytes from a file directly.
 	srv.Protocols.SetHTTP1(true)
 	certificate := &certificate{certFile: s.options.CertFile, keyFile: s.options.KeyFile}
