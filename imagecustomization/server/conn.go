@@ -47,10 +47,7 @@ type conn struct {
 	holding  bool
 	head     []byte
 	call     call
-
-	// What the connection answers by itself; see Read.
-	path   string    // of the last request
-	rested time.Time // when the time of rest was last set
+	path     string // of the last request that was answered directly, which the next one shares
 
 	// mu guards what is seen by others than who reads: where it is, and whether it is to end.
 	mu     sync.Mutex

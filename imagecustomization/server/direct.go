@@ -84,11 +84,7 @@ func (c *conn) answer(request rangeRequest) (answered bool, err error) {
 		_ = c.admitted.Close() // the reason is known
 		return true, err
 	}
-	if now := time.Now(); now.Sub(c.rested) >= min(deadlineStep, s.options.IdleTimeout/2) {
-		c.rested = now
-		return true, c.SetReadDeadline(now.Add(s.options.IdleTimeout))
-	}
-	return true, nil
+	return true, c.SetReadDeadline(time.Now().Add(s.options.IdleTimeout))
 }
 
 // answerRange sends header and bytes of a range, the first of them in one segment.

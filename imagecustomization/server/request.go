@@ -23,7 +23,6 @@ func readRequest(sent []byte) (request rangeRequest, whole, ok bool) {
 	ok = ok && isPath(path)
 	request.path = path
 	var hosts, ranges int
-	var known [longestName]byte
 	for more {
 		var field []byte
 		field, fields, more = bytes.Cut(fields, []byte("\r\n"))
@@ -32,7 +31,7 @@ func readRequest(sent []byte) (request rangeRequest, whole, ok bool) {
 			return rangeRequest{}, false, false
 		}
 		value = bytes.Trim(value, " ")
-		switch string(lower(&known, name)) {
+		switch strings.ToLower(string(name)) {
 		case "content-length", "transfer-encoding", "expect", "upgrade", "trailer":
 			return rangeRequest{}, false, false
 		case "host":
@@ -49,23 +48,6 @@ func readRequest(sent []byte) (request rangeRequest, whole, ok bool) {
 		}
 	}
 	return request, true, ok && hosts == 1 && ranges == 1
-}
-
-// longestName is the length of the longest name of a field that readRequest knows.
-const longestName = len("transfer-encoding")
-
-// lower puts a name in lower case into known, or nothing when it is longer than all of them.
-func lower(known *[longestName]byte, name []byte) []byte {
-	if len(name) > len(known) {
-		return nil
-	}
-	for i, b := range name {
-		if 'A' <= b && b <= 'Z' {
-			b += 'a' - 'A'
-		}
-		known[i] = b
-	}
-	return known[:len(name)]
 }
 
 // isText tells whether all bytes are printable ASCII or spaces.
