@@ -61,14 +61,12 @@ func (e *stopping) connState(of net.Conn, state http.ConnState) {
 	if !ok {
 		return
 	}
-	switch state {
-	case http.StateNew:
+	switch {
+	case state == http.StateNew:
 		e.opened(c)
-	case http.StateIdle:
-		if c.step == stepRequest {
-			_ = c.enter(stepRest) // its next read fails when it is closed
-		}
-	case http.StateClosed:
+	case state == http.StateIdle && c.step == stepRequest:
+		_ = c.enter(stepRest) // its next read fails when it is closed
+	case state == http.StateClosed:
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		delete(e.open, c)
