@@ -222,7 +222,10 @@ func (spec Spec) bring(w *settle.Work, made vault.Vault, c *store.Cluster, fresh
 	defaultNetworks(&want)
 	unverify(&want.API, c.API)
 	was := given(c, "")
-	if fresh {
+	switch {
+	case fresh && spec.wasBegun(): // its settings were taken once
+		was = given(&want, brought)
+	case fresh:
 		was = nil
 	}
 	if err := input.CheckCluster(was, given(&want, brought)); err != nil {
@@ -249,6 +252,13 @@ func (spec Spec) bring(w *settle.Work, made vault.Vault, c *store.Cluster, fresh
 	}
 	more, err := spec.takeManifests(w, c, fresh || before(c.API.Status))
 	return append(late, more...), err
+}
+
+// wasBegun tells that a hub had begun to install the cluster, whose record is lost. Without one, nobody knows its hosts,
+// and its settings cannot be mended any more: they are not judged by rules that came later.
+func (spec Spec) wasBegun() bool {
+	_, _, begun := clustermachine.Recovered(spec.Was)
+	return begun && !spec.Imported
 }
 
 // takesMore are the statuses of a cluster that hosts join.
