@@ -1,0 +1,116 @@
+package service_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// TestReportsThatWereLeftUnreadStay: changes of a cluster as a whole leave the reports on connectivity of its hosts
+// unread. Whatever else two replicas are asked for in between, and however often they start anew, each host keeps what
+// it has told last, nobody is shown anything else, and all are judged by it.
+func TestReportsThatWereLeftUnreadStay(t *testing.T) {
+	for seed := range uint64(2) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			g := NewWithT(t)
+			s := opened(t, func() (store.Store, error) {
+				return store.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "hub.sqlite"))
+			})
+			random := rand.New(rand.NewPCG(seed, 23))
+			hubs := []*service.Hub{timeless(t, s), timeless(t, s)}
+			_, err := hubs[0].EnsureCluster(t.Context(), service.ClusterSpec{
+				ID: crowdedCluster, Name: "c", BaseDomain: "example.com", Masters: 3, Workers: 3, Version: "4.20.1", SSHKey: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f",
+				MachineNetworks: []string{"10.0.0.0/16"}, PullSecret: `{"auths":{}}`, Hold: true,
+			})
+			g.Expect(err).NotTo(HaveOccurred())
+			_, err = hubs[0].EnsureInfraEnv(t.Context(), service.InfraEnvSpec{ID: envID, Name: "env", ClusterID: crowdedCluster})
+			g.Expect(err).NotTo(HaveOccurred())
+			c, told := &crowded{tb: t}, map[string]string{}
+			for i := range 6 {
+				c.keys = append(c.keys, key(fmt.Sprintf("aaaaaaaa-0000-4000-8000-%012d", i)))
+			}
+			tell := func(i int) {
+				text := c.text(c.troubled(i, random))
+				if c.Reply(t.Context(), c.keys[i], wire.StepReply{StepType: wire.StepTypeConnectivityCheck, Output: text}) == nil {
+					told[c.keys[i].HostID] = text
+				}
+			}
+			c.Hub = hubs[0]
+			for i := range c.keys {
+				c.other(i, random, told)
+				c.inventory(i)
+				tell(i)
+			}
+			for n := range 60 {
+				turn := random.IntN(len(hubs))
+				c.Hub = hubs[turn]
+				switch i := random.IntN(len(c.keys)); random.IntN(8) {
+				case 0:
+					hubs[turn] = timeless(t, s)
+				case 1, 2, 3:
+					c.changed(random)
+				case 4, 5:
+					tell(i)
+				default:
+					c.other(i, random, told)
+				}
+				if n%6 != 5 {
+					continue
+				}
+				whole, err := c.Cluster(t.Context(), crowdedCluster, true)
+				g.Expect(err).NotTo(HaveOccurred())
+				for _, h := range whole.Hosts {
+					g.Expect(h.Connectivity).To(Equal(told[h.ID]), "after %d calls", n+1)
+				}
+				before := c.judged(g)
+				_, err = timeless(t, s).SetIgnoredValidations(t.Context(), crowdedCluster, wire.IgnoredValidations{})
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(c.judged(g)).To(Equal(before), "after %d calls", n+1)
+			}
+		})
+	}
+}
+
+// changed has something of the cluster changed that all hosts are read for, and most of them written.
+func (c *crowded) changed(random *rand.Rand) {
+	c.tb.Helper()
+	p := wire.V2ClusterUpdateParams{DiskEncryption: &wire.DiskEncryption{EnableOn: new([]string{"all", "none"}[random.IntN(2)])}}
+	if random.IntN(4) == 0 { // who reaches whom is another matter then
+		p = wire.V2ClusterUpdateParams{MachineNetworks: []wire.MachineNetwork{{CIDR: []wire.Subnet{"10.0.0.0/16", "198.51.100.0/24"}[random.IntN(2)]}}}
+	}
+	_, err := c.UpdateCluster(c.tb.Context(), crowdedCluster, p)
+	c.must(err)
+}
+
+// other does something else with a host, or has it come or go.
+func (c *crowded) other(i int, random *rand.Rand, told map[string]string) {
+	c.tb.Helper()
+	k, ctx := c.keys[i], c.tb.Context()
+	if _, err := c.Host(ctx, k); service.IsNotFound(err) {
+		_, err := c.RegisterHost(ctx, service.Registration{InfraEnvID: k.InfraEnvID, HostID: k.HostID})
+		c.must(err)
+		delete(told, k.HostID)
+		return
+	}
+	switch random.IntN(4) {
+	case 0:
+		name := fmt.Sprintf("node-%d", random.IntN(len(c.keys)))
+		h, err := c.UpdateHost(ctx, k, wire.HostUpdateParams{HostName: &name})
+		c.must(err)
+		if h.Connectivity != told[k.HostID] {
+			c.tb.Errorf("the answer has %q", h.Connectivity)
+		}
+	case 1:
+		c.must(c.DeleteHost(ctx, k))
+		delete(told, k.HostID)
+	default:
+		c.inventory(i)
+	}
+}
