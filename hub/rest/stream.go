@@ -36,43 +36,64 @@ func (l list) framed() framed {
 	return framed{before: "[", items: l, show: shown, behind: func() string { return "]\n" }}
 }
 
+// write writes the list while it is read. begin is called once the first item is there, before anything is written.
+func (f framed) write(w io.Writer, begin func()) error {
+	begun, before := false, f.before
+	for item, err := range f.items {
+		if err != nil {
+			return err
+		}
+		if !begun {
+			begun = true
+			begin()
+		}
+		if _, err := io.WriteString(w, before); err != nil {
+			return err
+		}
+		before = ","
+		if err := f.writeItem(w, item); err != nil {
+			return err
+		}
+	}
+	end := f.behind()
+	if !begun {
+		begin()
+		end = before + end
+	}
+	_, _ = io.WriteString(w, end) // a client that is gone is not told that it is
+	return nil
+}
+
+// writeItem writes one item, which may have a list in it that is sent while it is read.
+func (f framed) writeItem(w io.Writer, item any) error {
+	whole, is := item.(*withHosts)
+	if !is {
+		return json.NewEncoder(w).Encode(f.show(item))
+	}
+	inner, err := whole.framed()
+	if err != nil {
+		return err
+	}
+	return inner.write(w, func() {})
+}
+
 // stream sends a list. An error before the first item is answered as any other; a
 // later one breaks the connection off, so that nobody takes a part for the whole.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, op protocol.Operation, f framed) {
 	began := false
-	begin := func() error {
+	err := f.write(w, func() {
 		began = true
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(op.Success)
-		_, err := io.WriteString(w, f.before)
-		return err
+	})
+	switch {
+	case err == nil:
+	case !began:
+		s.fail(w, r, op, err)
+	default:
+		s.log.Warn("a list broke off", "operation", op.ID, "error", err)
+		panic(http.ErrAbortHandler) //nolint:forbidigo // net/http's own way to break a connection off
 	}
-	encoder := json.NewEncoder(w)
-	for item, err := range f.items {
-		comma := began
-		if err == nil && !began {
-			err = begin()
-		}
-		if err == nil && comma {
-			_, err = io.WriteString(w, ",")
-		}
-		if err == nil {
-			err = encoder.Encode(f.show(item))
-		}
-		switch {
-		case err == nil:
-		case !began:
-			s.fail(w, r, op, err)
-			return
-		default:
-			s.log.Warn("a list broke off", "operation", op.ID, "error", err)
-			panic(http.ErrAbortHandler) //nolint:forbidigo // net/http's own way to break a connection off
-		}
-	}
-	if !began && begin() != nil {
-		return
-	}
-	_, _ = io.WriteString(w, f.behind()) // a client that is gone is not told that it is
 }
 
 // logBundle is an answer of logs that are sent while they are read.
@@ -170,11 +191,11 @@ func (r *request) clusters(withHosts bool, own string) list {
 		case !withHosts:
 			return c, nil
 		}
-		whole, err := r.hub.Cluster(r.Context(), c.ID, true)
+		now, err := r.hub.Cluster(r.Context(), c.ID, false) // a page of clusters takes long to send
 		if service.IsNotFound(err) {
 			return nil, nil // it was removed meanwhile
 		}
-		return whole, err
+		return r.withHosts(now, err)
 	})
 }
 

@@ -26,20 +26,26 @@ func (r *request) withHosts(c wire.Cluster, err error) (any, error) {
 	return &withHosts{c, r.hosts(store.HostFilter{ClusterID: c.ID}, func(h wire.Host) any { return h })}, nil
 }
 
-// streamCluster sends the cluster, then its hosts, and last the networks that they have turned out to be in.
+// streamCluster sends a cluster with its hosts as an answer of its own.
 func (s *Server) streamCluster(w http.ResponseWriter, r *http.Request, op protocol.Operation, a *withHosts) {
+	f, err := a.framed()
+	if err != nil {
+		s.fail(w, r, op, err)
+		return
+	}
+	s.stream(w, r, op, f)
+}
+
+// framed is the cluster, then its hosts, and last the networks that they have turned out to be in.
+func (a *withHosts) framed() (framed, error) {
 	rest, err := json.Marshal(struct {
 		wire.Cluster
 
 		Hosts        []wire.Host        `json:"hosts,omitempty"`
 		HostNetworks []wire.HostNetwork `json:"host_networks,omitempty"`
 	}{Cluster: shownCluster(a.cluster)})
-	if err != nil {
-		s.fail(w, r, op, err)
-		return
-	}
 	networks := hostNetworks{}
-	s.stream(w, r, op, framed{
+	return framed{
 		before: strings.TrimSuffix(string(rest), "}") + `,"hosts":[`,
 		items:  a.hosts,
 		show: func(item any) any {
@@ -55,5 +61,5 @@ func (s *Server) streamCluster(w http.ResponseWriter, r *http.Request, op protoc
 			list, _ := json.Marshal(networks.list()) // texts alone
 			return `],"host_networks":` + string(list) + "}\n"
 		},
-	})
+	}, err
 }
