@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // TestSettingsOfAClusterTogether has what one setting alone does not show.
@@ -93,13 +95,17 @@ func TestSettingsOfAClusterTogether(t *testing.T) {
 // TestNamesOfInfraEnvs has the edges of what people call them.
 func TestNamesOfInfraEnvs(t *testing.T) {
 	for name, tc := range map[string]struct{ name, want string }{
-		"words":                      {"Édge hosts, row 7 (東京)", ""},
-		"the longest":                {strings.Repeat("é", 253), ""},
-		"longer than that":           {strings.Repeat("é", 254), "name: has 254 characters: want at most 253"},
-		"a megabyte":                 {strings.Repeat("x", 1<<20), "name: has 1048576 characters"},
-		"two lines":                  {"edge\nlevel=error msg=forged", `name "edge\nlevel=error msg=forged": want letters`},
-		"it steers a terminal":       {"edge\x1b[2J", "want letters"},
-		"it turns what follows over": {"edge\u202e", "want letters"},
+		"words":                       {"Édge hosts, row 7 (東京)", ""},
+		"a blank of another script":   {"エッジ\u30007号", ""},
+		"a blank that is not broken":  {"edge\u00a07", ""},
+		"letters that are not joined": {"می\u200cخواهم", ""},
+		"two lines of another kind":   {"edge\u2028level=error", "want letters"},
+		"the longest":                 {strings.Repeat("é", 253), ""},
+		"longer than that":            {strings.Repeat("é", 254), "name: has 254 characters: want at most 253"},
+		"a megabyte":                  {strings.Repeat("x", 1<<20), "name: has 1048576 characters"},
+		"two lines":                   {"edge\nlevel=error msg=forged", `name "edge\nlevel=error msg=forged": want letters`},
+		"it steers a terminal":        {"edge\x1b[2J", "want letters"},
+		"it turns what follows over":  {"edge\u202e", "want letters"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := CheckInfraEnv(nil, &InfraEnv{Name: tc.name})
@@ -138,4 +144,28 @@ func TestArgumentsOfAnInstaller(t *testing.T) {
 			g.Expect(err).To(MatchError(ContainSubstring(want)))
 		})
 	}
+}
+
+// TestNetworksThatWereTakenOnceStay: a machine network of an earlier version, which is too small now, is no reason to refuse
+// what else is changed, with it in either form that hub and people write.
+func TestNetworksThatWereTakenOnceStay(t *testing.T) {
+	was := &Cluster{}
+	was.Name, was.OpenshiftVersion, was.ControlPlaneCount = "edge", "4.20", 3
+	was.MachineNetworks = []wire.MachineNetwork{{CIDR: "192.0.2.0/29"}, {CIDR: "0.0.0.0/8"}}
+	for name, change := range map[string]func(*Cluster){
+		"tags": func(c *Cluster) { c.Tags = "lab" },
+		"addresses": func(c *Cluster) {
+			c.APIVIPs, c.IngressVIPs = []wire.APIVIP{{IP: "192.0.2.2"}}, []wire.IngressVIP{{IP: "192.0.2.3"}}
+		},
+		"hosts": func(c *Cluster) { c.ControlPlaneCount = 5 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := *was
+			change(&now)
+			NewWithT(t).Expect(CheckCluster(was, &now)).To(Succeed())
+		})
+	}
+	now := *was
+	now.MachineNetworks = []wire.MachineNetwork{{CIDR: "192.0.2.0/29"}}
+	NewWithT(t).Expect(CheckCluster(was, &now)).To(MatchError(ContainSubstring("less than 16 addresses")))
 }

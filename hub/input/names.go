@@ -65,11 +65,14 @@ func infraEnvName(e *InfraEnv) error {
 		return refusal.Missing("name", "want one, such as edge")
 	case n > maxName:
 		return refusal.Field("name", "has %d characters: want at most %d", n, maxName)
-	case strings.ContainsFunc(e.Name, func(r rune) bool { return !unicode.IsPrint(r) }):
+	case strings.ContainsFunc(e.Name, func(r rune) bool { return !unicode.IsGraphic(r) && !joins(r) }):
 		return refusal.Value("name", e.Name, "want letters, digits, signs and blanks on one line, such as edge")
 	}
 	return nil
 }
+
+// joins tells of what has no sign of its own, and is a part of words of some scripts: it steers how their letters join.
+func joins(r rune) bool { return r == '\u200c' || r == '\u200d' }
 
 // baseDomain refuses what no zone of the DNS can be called, and what certificates and
 // resolvers take for something else: an address, or a name of one letter at the end.
