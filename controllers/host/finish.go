@@ -24,12 +24,11 @@ import (
 
 // unsaved reports whether the phase that the next call belongs to, or when it began, is not
 // stored yet. After a crash the stored status must explain
-// what Ironic does, and has; that a machine is on is not to be said any more of one whose node was another's, and
-// that there was a node is to be known once it is gone.
+// what Ironic does, and has; that there was a node, and that its machine may be in use, is to be known once it is gone.
 func (p *pass) unsaved(next policy.Action) bool {
 	stored, present := p.Saver.Before().Status, p.Known.Host.Status
 	_, removes := next.(nodeaction.Remove)
-	return removes && (stored.PoweredOn != present.PoweredOn || stored.Provisioning.ID != present.Provisioning.ID) ||
+	return removes && (nodespec.InDoubt(&stored) != nodespec.InDoubt(&present) || stored.Provisioning.ID != present.Provisioning.ID) ||
 		stored.Provisioning.State != present.Provisioning.State || nodespec.Begun(p.Saver.Before()) != nodespec.Begun(p.Known.Host) || !nodespec.SameRAID(stored.Provisioning.RAID, present.Provisioning.RAID) ||
 		(stored.OperationalStatus == metal3.OperationalStatusServicing) != (present.OperationalStatus == metal3.OperationalStatusServicing)
 }

@@ -253,17 +253,17 @@ func TestAFreeMachineIsNotOnAsTheFormerOneWas(t *testing.T) {
 		w.until("on", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn })
 		let(time.Minute)
 		w.sim.ResetCounts()
-		stored := true
+		known := false
 		w.sim.Intercept(func(r *http.Request) *simulator.Fault {
 			if r.Method == http.MethodDelete {
-				stored = w.host().Status.PoweredOn
+				known = nodespec.InDoubt(&w.host().Status)
 			}
 			return nil
 		})
 		w.edit(func(h *metal3.BareMetalHost) {
 			h.Spec.BMC.Address = "redfish-virtualmedia://bmc.test/redfish/v1/Systems/2"
 		})
-		w.until("without its node", time.Minute, func(*metal3.BareMetalHost) bool { return !stored })
+		w.until("without its node", time.Minute, func(*metal3.BareMetalHost) bool { return known })
 		w.enrolledAgain("power on")
 		let(time.Minute)
 		w.edit(wantInstall)

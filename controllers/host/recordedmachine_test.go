@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
 
 // TestABackupOfBeforeAHostHadAnotherMachine: by its status the former machine is free and on, and its node is of the other one.
@@ -206,5 +208,53 @@ func TestAHostIsWokenWhenItIsKnownThatAnotherOneWasMovedToItsMachine(t *testing.
 		w.key = there
 		w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("NotFailing"), w.host().Status.ErrorMessage)
 		w.g.Expect(w.sim.Total("PUT /v1/nodes/{node}/states/")).To(BeZero())
+	})
+}
+
+// TestAMachineThatMayBeInUseIsSoWithoutItsNodeThoughItIsSeenOn: it was switched off, which called it free, and has come on by itself
+// when its node could not be read. That node goes, which recorded that something may be on it.
+func TestAMachineThatMayBeInUseIsSoWithoutItsNodeThoughItIsSeenOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := restoredWithoutNode(t, func(*metal3.BareMetalHost) {})
+		defer func() { w.stop() }()
+		let(time.Hour)
+		w.foundOn()
+		w.g.Expect(w.sim.Edit("lab~host-1", map[string]any{"power_state": "power off"})).To(BeTrue())
+		w.until("free", time.Hour, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorMessage == "" })
+		let(time.Hour)
+		node := w.host().Status.Provisioning.ID
+		w.sim.Intercept(func(r *http.Request) *simulator.Fault {
+			if r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, "/nodes/"+node) {
+				return nil
+			}
+			return &simulator.Fault{Status: http.StatusServiceUnavailable, Text: "not now"}
+		})
+		w.g.Expect(w.sim.Edit("lab~host-1", map[string]any{"power_state": "power on"})).To(BeTrue())
+		w.until("seen on", time.Hour, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn })
+		w.halt()
+		w.sim.Wipe()
+		w.sim.Intercept(nil)
+		w.sim.ResetCounts()
+		w.start(policy.Settings{})
+		w.enrolledAgain("power on")
+		let(time.Hour)
+		w.leftAlone("power on")
+	})
+}
+
+// TestAMachineIsFreeOnceItsNodeSaysSo: somebody has it inspected, so that nothing on it is needed.
+func TestAMachineIsFreeOnceItsNodeSaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := restoredWithoutNode(t, func(*metal3.BareMetalHost) {})
+		defer func() { w.stop() }()
+		let(time.Hour)
+		w.foundOn()
+		w.g.Expect(condition(w.host(), "MachineRecorded").Reason).To(Equal("MayBeInUse"))
+		w.annotate(names.Inspect, "")
+		w.until("inspected", time.Hour, func(h *metal3.BareMetalHost) bool {
+			return h.Status.Provisioning.State == metal3.StateAvailable && h.Status.ErrorMessage == ""
+		})
+		let(time.Minute)
+		w.g.Expect(condition(w.host(), "MachineRecorded").Reason).To(Equal("OfItsNode"))
 	})
 }

@@ -82,7 +82,8 @@ var Conditions = []Condition{
 	{host, "Stalled", yes, "StatusAnnotationUnreadable", "The status annotation cannot be read, so the host is left alone: correct it, or remove it for a new host."},
 
 	{host, "DetachFailed", yes, "DetachError", "Ironic refuses to remove the node: the message says why, and when it is tried again. The host stays as it is."},
-	{host, "MachineRecorded", yes, "OfItsNode", "Which machine the host has, by its BMC and system, as its last node in Ironic had it. With the address of another machine, the host gets none that another host names, and what its status says of the power does not count."},
+	{host, "MachineRecorded", yes, "OfItsNode", "Which machine the host has, by its BMC and system, as its last node in Ironic had it. With the address of another machine, the host gets none that another host names."},
+	{host, "MachineRecorded", yes, "MayBeInUse", "Likewise, and the node recorded that the machine may be in use though the host is free, or the address names another machine since: without that node, that the machine is on does not say that it is free."},
 	{host, "FailedWith", yes, "Recorded", "Digests of what was there when the present error, or a failed detachment, was recorded: when one of these changes, it is tried again at once, also after a restart of the program. See [what tries again at once](baremetalhost.md#what-tries-again-at-once)."},
 	{host, "RetryAcknowledged", yes, "RetryHandled", "The last value of `ironflow.io/retry` that was carried out."},
 	{host, "DeploymentsFailed", yes, "InARow", "How many deployments of the same image or method have failed in a row; after `--max-provisioning-retries` failures, it is not tried again."},

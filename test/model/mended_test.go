@@ -289,6 +289,12 @@ the controller restarts
 Ironic goes on with node-0
 Ironic fails with node-0
 time goes by`,
+	"that a machine which may be in use is seen on does not say that it is free, once its node is gone": `
+scenario: left alone, and off
+the Secret goes of a
+somebody presses the button of node-1; look 1 fails
+somebody removes node-1
+Ironic goes on with node-2`,
 	"an empty machine that was said to be external while its adoption was not stored is left alone until a person says more": `
 scenario: available
 externally provisioned a; crash after write 2

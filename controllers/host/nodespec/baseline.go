@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -32,11 +33,22 @@ func lostNode(in Input) bool {
 	case h.Status.Provisioning.ID == "":
 		return false
 	case free(h):
-		return !h.Status.PoweredOn
+		return !h.Status.PoweredOn || InDoubt(&h.Status)
 	default:
 		return !in.SeenAtWork
 	}
 }
+
+// ReasonDoubt is the reason of the condition MachineRecorded of a free host whose last node recorded that the machine may be in use.
+const ReasonDoubt = "MayBeInUse"
+
+// InDoubt reports whether the status says so.
+func InDoubt(s *metal3.BareMetalHostStatus) bool {
+	return slices.ContainsFunc(s.Conditions, func(c metav1.Condition) bool { return c.Type == MachineCondition && c.Reason == ReasonDoubt })
+}
+
+// MachineCondition is the condition that has which machine a host has.
+const MachineCondition = "MachineRecorded"
 
 // inWork are the phases in which a machine is worked on that nobody uses.
 var inWork = []metal3.ProvisioningState{metal3.StateInspecting, metal3.StatePreparing, metal3.StateProvisioning, metal3.StateDeprovisioning}
@@ -59,9 +71,6 @@ func Unproven(n *ironic.Node) bool {
 
 // IsKept reports whether it is recorded on a node that its machine, which was free, is to be kept as it is.
 func IsKept(n *ironic.Node) bool { return n.Extra[keyBaseline] == baselineKept }
-
-// Marked reports whether that is recorded on a node that is to be enrolled.
-func Marked(e ironic.Enrolment) bool { return e.Extra[keyBaseline] == baselineUnknown }
 
 // Doubt is what has a node record, if it does not, that the host's status is of before the
 // node: doubtful is false where nothing is to be recorded.

@@ -76,6 +76,10 @@ func situations() []situation {
 	d = &Decision{}
 	concernMachine(&Observed{Now: noon, Host: recorded, Sight: nodeaction.Summary(ironic.Row{Machine: "bmc redfish bmc.test 443"})}, d)
 	recorded.Status.Conditions = d.Status.Conditions
+	doubted := recorded.DeepCopy()
+	d = decideWith(&Observed{Now: noon, Host: doubted})
+	recordMachine(&Observed{Now: noon, Host: doubted}, d, "bmc redfish bmc.test 443", true)
+	doubted.Status.Conditions = d.Status.Conditions
 	kept := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Generation: 7}}
 	kept.Status.Provisioning.State = metal3.StateProvisioning
 	o := &Observed{Now: noon, Host: kept, BMC: nodespec.BMC{Secret: "bmc", Version: "1", Content: "c0ffee"}}
@@ -85,7 +89,7 @@ func situations() []situation {
 	kept.Status.Conditions = d.Status.Conditions
 	trigger.Of(trigger.Facts{Host: kept}).Store(kept)
 	reconcile.SetCondition(kept, RetryCondition, metav1.ConditionTrue, ReasonRetryHandled, RetryMessage("now"))
-	return append(all, situation{refused, Findings{Now: noon}}, situation{recorded, Findings{Now: noon}}, situation{kept, Findings{Now: noon}})
+	return append(all, situation{refused, Findings{Now: noon}}, situation{recorded, Findings{Now: noon}}, situation{doubted, Findings{Now: noon}}, situation{kept, Findings{Now: noon}})
 }
 
 // TestConditionsAreThoseOfTheCatalogue computes the conditions of every situation:

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -132,15 +133,19 @@ func TestTheMachineOfAHostIsItsNodes(t *testing.T) {
 			g := NewWithT(t)
 			o := observed(metal3.StateAvailable, ironic.StateAvailable)
 			o.Host.Spec.BMC.Address = "redfish://second.test/redfish/v1/Systems/1"
-			o.Host.Status.PoweredOn = false // else that is forgotten first
 			full(o).Machine, full(o).DriverInfo = kept, map[string]any{"redfish_address": "https://first.test", "redfish_system_id": "/redfish/v1/Systems/1"}
 			d := &Decision{}
 			concernMachine(o, d)
 			g.Expect(RecordedMachine(&d.Status)).To(HavePrefix("bmc redfish first.test 443"))
 			o.Host.Status.Conditions = d.Status.Conditions
 			g.Expect(isMoved(o.Host)).To(BeTrue())
-			o.Host.Status.PoweredOn = false
-			o.Node.ProvisionState, o.Node.Machine = ironic.StateVerifying, "bmc redfish second.test 443"
+			g.Expect(nodespec.InDoubt(&o.Host.Status)).To(BeFalse())
+			d = &Decision{}
+			concernMachine(o, d)
+			g.Expect(RecordedMachine(&d.Status)).To(Equal(RecordedMachine(&o.Host.Status)))
+			g.Expect(nodespec.InDoubt(&d.Status)).To(BeTrue(), "that it was free is of the former one")
+			o.Host.Status.Conditions = d.Status.Conditions
+			o.Node.ProvisionState, o.Node.Machine = ironic.StateVerifying, nodespec.MachineText(o.Host)
 			d = &Decision{}
 			concernMachine(o, d)
 			g.Expect(d.Status.Conditions).To(BeEmpty())

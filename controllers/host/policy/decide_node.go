@@ -75,24 +75,16 @@ func doubted(o *Observed, d *Decision) bool {
 	want, doubtful := nodespec.Doubt(in)
 	if doubtful {
 		d.do(n.Update(want))
-		unlearnPower(o, d)
 	}
 	return doubtful
 }
 
-// unlearnPower has a free host not be one any more that is known to be on: the node that it has now was not
-// seen yet, and may be lost before it is. Of a machine in use it stays: whoever fences that would take it to be off.
-func unlearnPower(o *Observed, d *Decision) {
-	if o.available() {
-		d.Status.PoweredOn = false
-	}
-}
-
 // machineCondition is on every host that has had a node: its message is which machine that was of, as the node keeps it. What the
 // status says of a machine, such as that it is on, is of this one: the address may be changed at any time, and the node be lost.
-const machineCondition = "MachineRecorded"
+// Its reason tells whether the machine of a free host may be in use, as its node records, which may be lost, too.
+const machineCondition = nodespec.MachineCondition
 
-// reasonOfNode is the condition's one reason.
+// reasonOfNode is its reason where the node records nothing of that, beside [nodespec.ReasonDoubt].
 const reasonOfNode = "OfItsNode"
 
 // RecordedMachine is the machine that the host's last node was of, as a node keeps it; empty where that is not known.
@@ -101,6 +93,18 @@ func RecordedMachine(s *metal3.BareMetalHostStatus) string {
 		return c.Message
 	}
 	return ""
+}
+
+// recordMachine has the status keep a machine, and whether it may be in use though the host is free.
+func recordMachine(o *Observed, d *Decision, machine string, doubt bool) {
+	says := reasonOfNode
+	if doubt {
+		says = nodespec.ReasonDoubt
+	}
+	meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
+		Type: machineCondition, Status: metav1.ConditionTrue, Reason: says, Message: machine,
+		ObservedGeneration: o.Host.Generation, LastTransitionTime: metav1.NewTime(o.Now).Rfc3339Copy(),
+	})
 }
 
 // isMoved reports a host that was given another machine, and has had no node there yet.
@@ -112,19 +116,29 @@ func isMoved(h *metal3.BareMetalHost) bool {
 // concernMachine has the status keep which machine the host has, by its node's own word, and forget what it says of the one that
 // the host had before. Both are stored before a node goes.
 func concernMachine(o *Observed, d *Decision) {
-	recorded, machine := RecordedMachine(&o.Host.Status), o.machineOfNode()
+	recorded, machine, doubt := RecordedMachine(&o.Host.Status), o.machineOfNode(), nodespec.InDoubt(&o.Host.Status)
 	switch {
-	case o.available() && o.Host.Status.PoweredOn && (isMoved(o.Host) || o.ofOtherMachine()): // the latter alone of a backup's status
-		d.Status.PoweredOn, d.Again = false, true // that this one is on does not say that nobody uses it
+	case machine != "" && recorded == "":
+		recordMachine(o, d, machine, o.nodeDoubts(doubt))
+		d.Again = true
+	case o.available() && !doubt && (isMoved(o.Host) || o.ofOtherMachine()): // the latter alone of a backup's status
+		recordMachine(o, d, recorded, true) // that this one is on does not say that nobody uses it
+		d.Again = true
 	case isMoved(o.Host) && o.madeForOther() && doubted(o, d): // the node knows it before it is given the other one's BMC
-	case machine == "" || machine == recorded || recorded != "" && o.ofOtherMachine():
-	default:
-		meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
-			Type: machineCondition, Status: metav1.ConditionTrue, Reason: reasonOfNode, Message: machine,
-			ObservedGeneration: o.Host.Generation, LastTransitionTime: metav1.NewTime(o.Now).Rfc3339Copy(),
-		})
+	case machine == "" || o.ofOtherMachine():
+	case machine != recorded, o.nodeDoubts(doubt) != doubt:
+		recordMachine(o, d, machine, o.nodeDoubts(doubt))
 		d.Again = true
 	}
+}
+
+// nodeDoubts is what the host's node says of its machine: that it may be in use; what was known of that, if it was not read.
+func (o *Observed) nodeDoubts(known bool) bool {
+	n, read := o.InFull()
+	if !read {
+		return known
+	}
+	return nodespec.Unproven(n.Node())
 }
 
 // concernMovedInUse has no machine installed anew, nor cleaned, because another one was installed: what is asked for beside another

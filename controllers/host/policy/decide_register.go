@@ -114,11 +114,7 @@ func ensureEnrolled(o *Observed, d *Decision) {
 		d.do(AskImage{nodespec.ImageSpec(o.NodeInput())}) // built while the BMC is verified
 		return
 	}
-	node := nodespec.Enrolment(o.NodeInput())
-	d.do(Enrol{node})
-	if nodespec.Marked(node) {
-		unlearnPower(o, d)
-	}
+	d.do(Enrol{nodespec.Enrolment(o.NodeInput())})
 	triedCredentials(o, d)
 	d.event("Registered", "Registered new host")
 	d.count(CountRegistration)
