@@ -72,6 +72,9 @@ func Unproven(n *ironic.Node) bool {
 // IsKept reports whether it is recorded on a node that its machine, which was free, is to be kept as it is.
 func IsKept(n *ironic.Node) bool { return n.Extra[keyBaseline] == baselineKept }
 
+// Marked reports whether that is recorded on a node that is to be enrolled.
+func Marked(e ironic.Enrolment) bool { return e.Extra[keyBaseline] == baselineUnknown }
+
 // Doubt is what has a node record, if it does not, that the host's status is of before the
 // node: doubtful is false where nothing is to be recorded.
 func Doubt(in Input) (want ironic.Desired, doubtful bool) {

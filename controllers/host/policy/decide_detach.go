@@ -70,8 +70,8 @@ func attach(o *Observed, d *Decision) {
 	if o.Failing() {
 		d.Status.OperationalStatus = metal3.OperationalStatusError
 	}
-	if RecordedMachine(&o.Host.Status) == "" && o.available() { // as by another controller, or an earlier version: it may have another machine now
-		recordMachine(o, d, "", true)
+	if RecordedMachine(&o.Host.Status) == "" { // as by another controller, or an earlier version: it may have another machine now
+		doubtMachine(o, d)
 	}
 	d.event("Attached", "the host is managed by Ironic again")
 	d.Again = true

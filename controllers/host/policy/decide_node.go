@@ -75,6 +75,7 @@ func doubted(o *Observed, d *Decision) bool {
 	want, doubtful := nodespec.Doubt(in)
 	if doubtful {
 		d.do(n.Update(want))
+		doubtMachine(o, d)
 	}
 	return doubtful
 }
@@ -181,6 +182,14 @@ func (o *Observed) madeForOther() bool {
 	row.ProvisionState = ironic.StateAvailable
 	n, _ := o.InFull()
 	return nodespec.OfOtherMachine(o.Host, &row, n.Node())
+}
+
+// doubtMachine has the status know that the machine of a free host may be in use, as its node is about to: that is not verified
+// yet, and may be lost before it is, and what made it doubtful, such as the error of a host that is left alone, is over then.
+func doubtMachine(o *Observed, d *Decision) {
+	if o.available() {
+		recordMachine(o, d, RecordedMachine(&d.Status), true)
+	}
 }
 
 // otherMachineReason is what a node says while it is removed because its host has another machine.

@@ -114,7 +114,11 @@ func ensureEnrolled(o *Observed, d *Decision) {
 		d.do(AskImage{nodespec.ImageSpec(o.NodeInput())}) // built while the BMC is verified
 		return
 	}
-	d.do(Enrol{nodespec.Enrolment(o.NodeInput())})
+	node := nodespec.Enrolment(o.NodeInput())
+	d.do(Enrol{node})
+	if nodespec.Marked(node) {
+		doubtMachine(o, d)
+	}
 	triedCredentials(o, d)
 	d.event("Registered", "Registered new host")
 	d.count(CountRegistration)
