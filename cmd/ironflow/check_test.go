@@ -21,6 +21,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/parts"
 	"github.com/ironflow/ironflow/controllers/selfcheck"
 	"github.com/ironflow/ironflow/hub/pki"
+	"github.com/ironflow/ironflow/test/ironic/simulator"
 	"github.com/ironflow/ironflow/test/media"
 )
 
@@ -82,6 +83,7 @@ var plants = map[string]planted{
 	"no cluster":          {change("kubeconfig", "/nowhere/kubeconfig"), "error    kubernetes"},
 	"no rights":           {(*stand).stranger, "error    rights"},
 	"no Ironic":           {change("ironic-endpoint", "http://127.0.0.1:1"), "error    ironic"},
+	"no deploy steps":     {(*stand).imagesOnly, "error    ironic        default (http://127.0.0.1:"},
 	"an empty folder":     {(*stand).emptyFolder, "error    base images   there is none in"},
 	"half a base image":   {(*stand).halfAnImage, "error    base images   broken.iso cannot be used"},
 	"an agent image":      {change("ironic-agent-image", "ipa:latest"), "error    agent image   \"ipa:latest\" is no full image reference"},
@@ -152,6 +154,15 @@ func (s *stand) stranger() map[string]string {
 	access, err := s.plane.ConfigFor("stranger", "system:authenticated")
 	s.Expect(err).NotTo(HaveOccurred())
 	return map[string]string{"kubeconfig": writeKubeconfig(s.WithT, s.t.TempDir(), access)}
+}
+
+// imagesOnly is an Ironic whose operator left custom-agent out.
+func (s *stand) imagesOnly() map[string]string {
+	sim := simulator.New(simulator.Options{DeployInterfaces: []string{"direct"}})
+	s.t.Cleanup(sim.Close)
+	server := httptest.NewServer(sim)
+	s.t.Cleanup(server.Close)
+	return map[string]string{"ironic-endpoint": server.URL}
 }
 
 func (s *stand) emptyFolder() map[string]string {

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,7 @@ import (
 	"github.com/ironflow/ironflow/config"
 	"github.com/ironflow/ironflow/controllers/selfcheck"
 	"github.com/ironflow/ironflow/hub/pki"
+	"github.com/ironflow/ironflow/ironic"
 )
 
 // world is what is around Ironflow, in order unless a case breaks it.
@@ -62,7 +64,7 @@ func newWorld(t *testing.T) *world {
 	var err error
 	w.definitions, err = config.CRDs()
 	w.Expect(err).NotTo(HaveOccurred())
-	w.ironics = []selfcheck.Ironic{ironic{}}
+	w.ironics = []selfcheck.Ironic{site{}}
 	w.base = selfcheck.BaseImages{Place: "/images", Usable: []string{"x86_64 42.1"}}
 	w.files = []selfcheck.CertificateFile{w.certificate(time.Now())}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -153,15 +155,22 @@ func kindsOf(definitions []*apiextensionsv1.CustomResourceDefinition) (kinds []s
 	return kinds
 }
 
-// ironic is one that answers, unless it has an error.
-type ironic struct {
+// site is an Ironic that answers, unless it has an error.
+type site struct {
 	err error
+	// lacks is a deploy interface that is not enabled.
+	lacks string
 }
 
-func (ironic) Name() string                  { return "site-a" }
-func (ironic) URL() string                   { return "https://ironic.example:6385/v1/" }
-func (ironic) APIVersion() string            { return "1.110" }
-func (i ironic) Ready(context.Context) error { return i.err }
+func (site) Name() string                  { return "site-a" }
+func (site) URL() string                   { return "https://ironic.example:6385/v1/" }
+func (site) APIVersion() string            { return "1.110" }
+func (s site) Ready(context.Context) error { return s.err }
+
+func (s site) Drivers() []ironic.Driver {
+	enabled := slices.DeleteFunc([]string{"direct", "custom-agent", "ramdisk"}, func(name string) bool { return name == s.lacks })
+	return []ironic.Driver{{Name: "fake-hardware", Deploy: []string{"fake"}}, {Name: "ipmi", Deploy: enabled}, {Name: "redfish", Deploy: enabled}, {Name: "silent"}}
+}
 
 func TestAllIsInOrder(t *testing.T) {
 	w := newWorld(t)
@@ -171,7 +180,7 @@ func TestAllIsInOrder(t *testing.T) {
 	var out strings.Builder
 	w.Expect(report.Text(&out)).To(Succeed())
 	w.Expect(out.String()).To(And(
-		ContainSubstring("site-a (https://ironic.example:6385/v1/) answers, API 1.110"), ContainSubstring("x86_64 42.1 in /images"),
+		ContainSubstring("site-a (https://ironic.example:6385/v1/) answers, API 1.110, with fake-hardware, ipmi, redfish, silent"), ContainSubstring("x86_64 42.1 in /images"),
 		HaveSuffix("11 in order, 0 warnings, 0 errors\n"),
 	))
 }
@@ -200,8 +209,16 @@ var faults = map[string]fault{
 		"baremetalhosts.metal3.io is older than Ironflow's, it lacks status", "ironflow crds --apply",
 	},
 	"baremetal-operator that runs": {func(w *world) { w.lease = lease() }, "other operator", selfcheck.Error, "metal3/bmo-0 holds the lease of baremetal-operator", "docs/migrate.md"},
-	"an Ironic that is away":       {func(w *world) { w.ironics = append(w.ironics, ironic{errors.New("connection refused")}) }, "ironic", selfcheck.Error, "connection refused", "--ironic-endpoint"},
-	"no base image":                {func(w *world) { w.base.Usable = nil }, "base images", selfcheck.Error, "there is none in /images, so no host gets a live image", "ironflow media fetch"},
+	"an Ironic that is away":       {func(w *world) { w.ironics = append(w.ironics, site{err: errors.New("connection refused")}) }, "ironic", selfcheck.Error, "connection refused", "--ironic-endpoint"},
+	"an Ironic that runs no deploy step": {
+		func(w *world) { w.ironics = []selfcheck.Ironic{site{lacks: "custom-agent"}} }, "ironic", selfcheck.Error,
+		"the deploy interface custom-agent is not enabled for ipmi, redfish: no host is installed by a deploy step", "enabled_deploy_interfaces",
+	},
+	"an Ironic that boots no live ISO": {
+		func(w *world) { w.ironics = []selfcheck.Ironic{site{lacks: "ramdisk"}} }, "ironic", selfcheck.Warning,
+		"the deploy interface ramdisk is not enabled for ipmi, redfish", "enabled_deploy_interfaces",
+	},
+	"no base image": {func(w *world) { w.base.Usable = nil }, "base images", selfcheck.Error, "there is none in /images, so no host gets a live image", "ironflow media fetch"},
 	"base images on their way": {
 		func(w *world) { w.base.Usable, w.base.List = nil, "/etc/list.yaml" }, "base images", selfcheck.Warning, "those of /etc/list.yaml are downloaded",
 		"ironflow media list",

@@ -4,7 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
+
+	"github.com/ironflow/ironflow/ironic"
 )
 
 // Ironic is what is asked of an Ironic.
@@ -13,10 +17,25 @@ type Ironic interface {
 	URL() string
 	Ready(ctx context.Context) error
 	APIVersion() string
+	// Drivers are those of the last answer to Ready.
+	Drivers() []ironic.Driver
 }
 
+// deployInterfaces are what Ironflow deploys by, and what does not work without each.
+var deployInterfaces = []struct {
+	name, without string
+	level         Level
+}{
+	{"custom-agent", "no host is installed by a deploy step, such as those of InfraEnvs and clusters", Error},
+	{"direct", "no host gets an image by spec.image", Warning},
+	{"ramdisk", "no host gets a live ISO", Warning},
+}
+
+// noMachines are hardware types without a BMC, whose interfaces do not matter.
+var noMachines = []string{"fake-hardware", "manual-management"}
+
 // Ironics asks each Ironic whether it answers in a version that is known, and whether a
-// conductor of it offers a driver.
+// conductor of it offers a driver with the deploy interfaces that Ironflow uses.
 func Ironics(list []Ironic) Check {
 	return Check{"ironic", func(ctx context.Context) []Finding {
 		answers := make([][]Finding, len(list))
@@ -41,5 +60,35 @@ func askIronic(ctx context.Context, i Ironic) []Finding {
 	if err := i.Ready(ctx); err != nil {
 		return wrong(fmt.Sprintf("%s: %v", who, err), "look at the URL, the credentials and the CA (--ironic-endpoint, --ironic-auth-root, --ironic-ca), and at Ironic's own log; hosts wait meanwhile")
 	}
-	return good(fmt.Sprintf("%s answers, API %s, with a driver", who, i.APIVersion()))
+	drivers := i.Drivers()
+	names := make([]string, 0, len(drivers))
+	for _, d := range drivers {
+		names = append(names, d.Name)
+	}
+	answers := good(fmt.Sprintf("%s answers, API %s, with %s", who, i.APIVersion(), strings.Join(names, ", ")))
+	if lacks := lacking(who, drivers); len(lacks) > 0 {
+		return lacks
+	}
+	return answers
+}
+
+// lacking names the deploy interfaces that hardware types lack. One that does not tell its
+// interfaces is not blamed.
+func lacking(who string, drivers []ironic.Driver) (findings []Finding) {
+	for _, wanted := range deployInterfaces {
+		var types []string
+		for _, d := range drivers {
+			if len(d.Deploy) > 0 && !slices.Contains(noMachines, d.Name) && !slices.Contains(d.Deploy, wanted.name) {
+				types = append(types, d.Name)
+			}
+		}
+		if len(types) > 0 {
+			findings = append(findings, Finding{
+				Level: wanted.level,
+				Text:  fmt.Sprintf("%s: the deploy interface %s is not enabled for %s: %s", who, wanted.name, strings.Join(types, ", "), wanted.without),
+				Next:  "add it to enabled_deploy_interfaces in the configuration of Ironic's conductors, and restart them",
+			})
+		}
+	}
+	return findings
 }

@@ -17,6 +17,7 @@ const missing = "00000000-0000-4000-8000-00000000dead"
 func probe(w *World) {
 	w.Expect(w.Gateway.Ready(w.T.Context())).To(Succeed())
 	w.Expect(w.Gateway.APIVersion()).To(MatchRegexp(`^1\.\d+$`))
+	w.Expect(w.Gateway.Drivers()).To(ContainElement(And(HaveField("Name", "redfish"), HaveField("Deploy", ContainElements("custom-agent", "direct", "ramdisk")))))
 	for _, feature := range []ironic.Feature{ironic.FeatureDeployAbort, ironic.FeatureDisablePowerOff, ironic.FeatureVirtualMediaStatus} {
 		w.Expect(w.Gateway.Supports(feature)).To(BeTrue(), string(feature))
 	}

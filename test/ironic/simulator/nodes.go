@@ -34,10 +34,14 @@ func getRoot(s *Server, _ *http.Request) (int, any, error) {
 	return http.StatusOK, map[string]any{"id": "v1", "version": s.versionObject()}, nil
 }
 
-func listDrivers(*Server, *http.Request) (int, any, error) {
+func listDrivers(s *Server, r *http.Request) (int, any, error) {
 	list := make([]any, 0, len(drivers))
 	for _, name := range drivers {
-		list = append(list, map[string]any{"name": name, "hosts": []string{conductor}, "type": "dynamic"})
+		driver := map[string]any{"name": name, "hosts": []string{conductor}, "type": "dynamic"}
+		if r.URL.Query().Get("detail") == "true" {
+			driver["enabled_deploy_interfaces"] = s.opts.DeployInterfaces
+		}
+		list = append(list, driver)
 	}
 	return http.StatusOK, map[string]any{"drivers": list}, nil
 }

@@ -31,6 +31,8 @@ type Options struct {
 	Redirect func(address string) string
 	// DeployInterface is the default deploy interface; "custom-agent" when empty.
 	DeployInterface string
+	// DeployInterfaces are those that are enabled; all that Ironflow uses when empty.
+	DeployInterfaces []string
 	// Inventory makes the result of an inspection; nil: a plausible machine.
 	Inventory func(Node) map[string]any
 }
@@ -99,6 +101,9 @@ func (o *Options) complete() {
 	}
 	if o.DeployInterface == "" {
 		o.DeployInterface = interfaceFields["deploy_interface"]
+	}
+	if len(o.DeployInterfaces) == 0 {
+		o.DeployInterfaces = []string{"custom-agent", "direct", "ramdisk"}
 	}
 	if o.Inventory == nil {
 		o.Inventory = plausibleInventory
