@@ -187,14 +187,8 @@ func (d documented) media() []pages.Example {
 func (d documented) hub() []pages.Example {
 	const cluster = "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d"
 	d.Expect(os.Mkdir("data", 0o700)).To(Succeed())
-	key, err := auth.LoadKey(filepath.Join("data", configured.KeyFile))
+	token, err := hubFolder(d.WithT, d.t, "data", cluster).ClusterToken(auth.ClusterClaims{ClusterID: cluster})
 	d.Expect(err).NotTo(HaveOccurred())
-	token, err := key.ClusterToken(auth.ClusterClaims{ClusterID: cluster})
-	d.Expect(err).NotTo(HaveOccurred())
-	records, err := store.OpenSQLite(d.t.Context(), filepath.Join("data", "hub.sqlite"))
-	d.Expect(err).NotTo(HaveOccurred())
-	d.Expect(records.Commit(d.t.Context(), &store.Unit{Clusters: []*store.Cluster{{API: wire.Cluster{ID: cluster}}}})).To(Succeed())
-	d.Expect(records.Close()).To(Succeed())
 	file := map[string]string{"FILE": "backup.tar.gz", "/var/lib/ironflow/backup.tar.gz": "backup.tar.gz"}
 	return []pages.Example{
 		{Line: "hub cluster-token ID --generation GENERATION --data-dir DIR", With: map[string]string{"ID": cluster, "GENERATION": "1", "DIR": "data"}, Want: token + "\n"},
@@ -203,6 +197,18 @@ func (d documented) hub() []pages.Example {
 		{Line: "hub backup FILE", With: file, More: "--data-dir data", Want: "copied 0 infra-envs, 1 clusters"},
 		{Line: "hub restore FILE", With: file, More: "--data-dir restored", Want: "put back 0 infra-envs, 1 clusters"},
 	}
+}
+
+// hubFolder makes a folder that of a stopped hub with one cluster, and returns its key.
+func hubFolder(g *WithT, t *testing.T, dir, cluster string) auth.Key {
+	t.Helper()
+	key, err := auth.LoadKey(filepath.Join(dir, configured.KeyFile))
+	g.Expect(err).NotTo(HaveOccurred())
+	records, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "hub.sqlite"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(records.Commit(t.Context(), &store.Unit{Clusters: []*store.Cluster{{API: wire.Cluster{ID: cluster}}}})).To(Succeed())
+	g.Expect(records.Close()).To(Succeed())
+	return key
 }
 
 // bmcs are the commands of a simulated BMC, and of a list with it.

@@ -1,14 +1,21 @@
 package main
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
+	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
 	"github.com/ironflow/ironflow/test/needs"
 )
 
@@ -77,6 +84,46 @@ func (i *shippedImage) run(args ...string) (string, int) {
 	return string(out), c.ProcessState.ExitCode()
 }
 
+// says expects that a program of the image does its work, and says so.
+func (i *shippedImage) says(want string, args ...string) {
+	i.t.Helper()
+	out, code := i.run(args...)
+	i.Expect(code).To(BeZero(), out)
+	i.Expect(out).To(ContainSubstring(want))
+}
+
+// keepsBackups: a backup is written to the data folder, where there is no other place, and put
+// back into an empty one, as docs/backup.md has it done in pods.
+func (i *shippedImage) keepsBackups() {
+	i.t.Helper()
+	const file = "/var/lib/ironflow/backup.tar.gz"
+	hubFolder(i.WithT, i.t, i.data, "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d")
+	i.command("chown", "-R", "65532:65532", i.data)
+	i.says("copied 0 infra-envs, 1 clusters", "/ironflow", "hub", "backup", file)
+	i.command("sh", "-c", "mkdir "+i.data+"/old && mv "+i.data+"/hub.sqlite* "+i.data+"/old")
+	i.says("put back 0 infra-envs, 1 clusters", "/ironflow", "hub", "restore", file)
+	i.says("copied 0 infra-envs, 1 clusters", "/ironflow", "hub", "backup", file)
+	left, err := filepath.Glob(filepath.Join(i.data, ".*"))
+	i.Expect(err).NotTo(HaveOccurred())
+	i.Expect(left).To(BeEmpty(), "temporary files")
+}
+
+// downloads: a base image is fetched into the volume, and found in order there.
+func (i *shippedImage) downloads() {
+	i.t.Helper()
+	content := coreosiso.Read(i.t, "2022-09")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	}))
+	defer server.Close()
+	sum := sha256.Sum256(content)
+	digest := hex.EncodeToString(sum[:])
+	const dir = "/var/lib/ironflow/base"
+	i.says("live.x86_64.iso: ", "/ironflow", "media", "fetch", server.URL+"/live.x86_64.iso", "--sha256", digest, "--dir", dir)
+	i.says(digest, "/ironflow", "media", "list", "--dir", dir)
+	i.says("", "/ironflow", "media", "check", "--dir", dir)
+}
+
 // TestTheShippedImage builds the image as `make images` does, and uses it as a pod would: no shell, not root, and nothing but the
 // data folder can be written to. What the documentation says to do in the pod is done there.
 func TestTheShippedImage(t *testing.T) {
@@ -98,8 +145,8 @@ func TestTheShippedImage(t *testing.T) {
 	out, code = i.run("/ironflow", "check", "--ironic-endpoint", "http://127.0.0.1:1")
 	i.Expect(code).To(Equal(3), out)
 	i.Expect(out).To(And(ContainSubstring("ok       data folder   /var/lib/ironflow can be written to"), ContainSubstring("error    kubernetes"), ContainSubstring("error    base images")))
-	out, code = i.run("/ironflow", "media", "list", "--dir", "/var/lib/ironflow")
-	i.Expect(code).To(BeZero(), out)
+	i.keepsBackups()
+	i.downloads()
 
 	i.Expect(i.command("buildah", "inspect", "--type", "image", "--format", "{{.OCIv1.Config.User}} {{.OCIv1.Config.Labels}}", "localhost/ironflow:v0.0.1")).To(
 		And(HavePrefix("65532:65532 "), ContainSubstring("org.opencontainers.image.version:v0.0.1"), ContainSubstring("org.opencontainers.image.source:https://github.com/ironflow/ironflow")))
