@@ -107,18 +107,34 @@ func TestInstalled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
 			c.create(monitors)
+			made := map[string]client.Object{}
 			for _, overlay := range list {
 				c.upgrade(overlay)
 				for name, want := range rendered(t, values(overlay)...) {
 					c.Expect(c.admin.Get(t.Context(), client.ObjectKeyFromObject(want), want)).To(Succeed(), "%s: %s", overlay, name)
+					made[name] = want
 				}
 			}
 			c.helm("uninstall", release)
+			c.Expect(c.left(made)).To(HaveEach(HavePrefix("PersistentVolumeClaim ")), "nothing else is left, also of an earlier way")
 			claim, crd := &corev1.PersistentVolumeClaim{}, &apiextensionsv1.CustomResourceDefinition{}
 			c.Expect(c.admin.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "ironflow-data"}, claim)).To(Succeed(), "it holds keys that running machines know")
 			c.Expect(c.admin.Get(t.Context(), client.ObjectKey{Name: "baremetalhosts.metal3.io"}, crd)).To(Succeed(), "and with it, all hosts")
 		})
 	}
+}
+
+// left are the names of those objects that the cluster still has, and that nobody is deleting.
+func (c *cluster) left(made map[string]client.Object) (names []string) {
+	c.t.Helper()
+	for name, o := range made {
+		err := c.admin.Get(c.t.Context(), client.ObjectKeyFromObject(o), o)
+		c.Expect(client.IgnoreNotFound(err)).To(Succeed(), name)
+		if err == nil && o.GetDeletionTimestamp() == nil {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // TestRolledBack: `helm rollback` makes everything what it was before the upgrade, but for definitions, which objects may use already.
