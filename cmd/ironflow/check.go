@@ -113,7 +113,7 @@ func allChecks(ctx context.Context, s *v1alpha1.IronflowConfiguration, hub bool)
 	return append(checks,
 		selfcheck.DataFolder(s.Store.DataDir),
 		selfcheck.Media(func(ctx context.Context) (selfcheck.BaseImages, error) { return images.LookAtMedia(ctx, s) }),
-		selfcheck.AgentImage(s.LiveSystem.IronicAgentImage),
+		selfcheck.AgentImage(images.AgentImages(s), func(ctx context.Context, image string) (bool, error) { return images.Pullable(ctx, s, image) }),
 		selfcheck.Loopback(published),
 		selfcheck.Answers(published),
 	)

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"encoding/pem"
 	"errors"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -10,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/registry"
 	. "github.com/onsi/gomega"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -21,6 +26,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/parts"
 	"github.com/ironflow/ironflow/controllers/selfcheck"
 	"github.com/ironflow/ironflow/hub/pki"
+	"github.com/ironflow/ironflow/test/hub/realregistry"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
 	"github.com/ironflow/ironflow/test/media"
 )
@@ -30,6 +36,8 @@ type stand struct {
 	*fleet
 	dir  string
 	args map[string]string
+	// authority is that of its registry, in PEM.
+	authority []byte
 }
 
 func newStand(t *testing.T) *stand {
@@ -42,10 +50,21 @@ func newStand(t *testing.T) *stand {
 	s.Expect(os.MkdirAll(filepath.Join(s.dir, "data"), 0o700)).To(Succeed())
 	s.args = map[string]string{
 		"kubeconfig": s.kubeconfig(), "ironic-endpoint": s.url, "base-image": filepath.Join(s.dir, "images"), "data-dir": filepath.Join(s.dir, "data"),
-		"hub-publish-url": server.URL, "images-publish-url": server.URL, "ironic-agent-image": "registry.example/ironic-python-agent:v1",
+		"hub-publish-url": server.URL, "images-publish-url": server.URL, "ca-bundle": filepath.Join(s.dir, "registry.pem"),
 		"skip": "addresses", // the test's server is on this machine
 	}
+	at := s.registry() + "/ironic-python-agent"
+	s.args["ironic-agent-image"] = realregistry.Push(t, at, realregistry.Image(t, map[string]string{"etc/os-release": "x"}), s.authority, authn.Anonymous)
+	s.Expect(os.WriteFile(s.args["ca-bundle"], s.authority, 0o600)).To(Succeed())
 	return s
+}
+
+// registry is one to which nobody has pushed an image yet.
+func (s *stand) registry() string {
+	server := httptest.NewTLSServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	s.t.Cleanup(server.Close)
+	s.authority = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	return strings.TrimPrefix(server.URL, "https://")
 }
 
 // check runs the command, and returns what it prints and its exit code.
@@ -87,6 +106,7 @@ var plants = map[string]planted{
 	"an empty folder":     {(*stand).emptyFolder, "error    base images   there is none in"},
 	"half a base image":   {(*stand).halfAnImage, "error    base images   broken.iso cannot be used"},
 	"an agent image":      {change("ironic-agent-image", "ipa:latest"), "error    agent image   \"ipa:latest\" is no full image reference"},
+	"no agent image":      {(*stand).emptyRegistry, "error    agent image   the image of ironic-python-agent 127.0.0.1:"},
 	"nobody answers":      {change("images-publish-url", "http://127.0.0.1:1"), "error    reachable     --images-publish-url http://127.0.0.1:1"},
 	"an old certificate":  {(*stand).oldCertificate, "error    certificates  the certificate of metrics"},
 	"no data folder":      {change("data-dir", "/nowhere"), "error    data folder   /nowhere"},
@@ -100,7 +120,7 @@ func TestCheck(t *testing.T) {
 	s := newStand(t)
 	out, code := s.check(nil)
 	s.Expect(code).To(BeZero(), out)
-	s.Expect(out).To(ContainSubstring("0 warnings, 0 errors"))
+	s.Expect(out).To(And(ContainSubstring("0 warnings, 0 errors"), MatchRegexp(`agent image   127.0.0.1:\d+/ironic-python-agent@sha256:[0-9a-f]+ \(its registry has it\)`)))
 	s.Expect(s.writes()).To(ContainElement("create selfsubjectrulesreviews/ "), "all rights are asked for at once")
 	s.Expect(s.writes()).NotTo(ContainElement(HavePrefix("create selfsubjectaccessreviews/")))
 	for name, p := range plants {
@@ -154,6 +174,10 @@ func (s *stand) stranger() map[string]string {
 	access, err := s.plane.ConfigFor("stranger", "system:authenticated")
 	s.Expect(err).NotTo(HaveOccurred())
 	return map[string]string{"kubeconfig": writeKubeconfig(s.WithT, s.t.TempDir(), access)}
+}
+
+func (s *stand) emptyRegistry() map[string]string {
+	return map[string]string{"ironic-agent-image": s.registry() + "/ironic-python-agent:v1"}
 }
 
 // imagesOnly is an Ironic whose operator left custom-agent out.

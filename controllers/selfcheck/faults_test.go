@@ -51,6 +51,7 @@ type world struct {
 	files     []selfcheck.CertificateFile
 	data      string
 	agent     string
+	pullable  selfcheck.Pullable
 	published []selfcheck.Published
 	features  selfcheck.Features
 }
@@ -143,7 +144,7 @@ func (w *world) run() selfcheck.Report {
 	return selfcheck.Run(w.t.Context(), append(selfcheck.Kubernetes(access, time.Now),
 		selfcheck.Rights(access, w.features.Needed(rules), nil), selfcheck.Kinds(access, reader, kindsOf(all), w.features), selfcheck.OtherOperator(reader, time.Now),
 		selfcheck.Ironics(w.ironics), selfcheck.Media(func(context.Context) (selfcheck.BaseImages, error) { return w.base, nil }),
-		selfcheck.Certificates(w.files, time.Now), selfcheck.DataFolder(w.data), selfcheck.AgentImage(w.agent), selfcheck.Answers(w.published),
+		selfcheck.Certificates(w.files, time.Now), selfcheck.DataFolder(w.data), selfcheck.AgentImage([]string{w.agent}, w.pullable), selfcheck.Answers(w.published),
 	))
 }
 
@@ -226,6 +227,9 @@ var faults = map[string]fault{
 	"a broken base image":            {func(w *world) { w.base.Broken = map[string]error{"/images/b.iso": errors.New("cut")} }, "base images", selfcheck.Error, "b.iso cannot be used: cut", "complete file"},
 	"no agent image":                 {func(w *world) { w.agent = "" }, "agent image", selfcheck.Warning, "no container image of ironic-python-agent", "--ironic-agent-image"},
 	"an agent image without a place": {func(w *world) { w.agent = "ipa:latest" }, "agent image", selfcheck.Error, "no full image reference", "registry.example"},
+	"an agent image that was not pushed": {
+		func(w *world) { w.pullable = answers(true, "404") }, "agent image", selfcheck.Error, "404", "push the image",
+	},
 	"nobody at a published address": {
 		func(w *world) { w.published[0].URL = "http://127.0.0.1:1" }, "reachable", selfcheck.Error,
 		"--hub-publish-url http://127.0.0.1:1: from here, Ironflow does not answer", "firewalls",
@@ -290,6 +294,20 @@ func lease() *coordinationv1.Lease {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "metal3", Name: names.ExistingLease},
 		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, RenewTime: &now},
 	}
+}
+
+// answers is a registry, or what is in the way of one.
+func answers(known bool, text string) selfcheck.Pullable {
+	return func(context.Context, string) (bool, error) { return known, errors.New(text) }
+}
+
+// TestARegistryThatOnlyMachinesReach is no fault, and it is said that nobody could be asked.
+func TestARegistryThatOnlyMachinesReach(t *testing.T) {
+	w := newWorld(t)
+	w.pullable = answers(false, "no route to host")
+	report := w.run()
+	w.Expect(report.Worst()).To(Equal(selfcheck.OK), "%v", report)
+	w.Expect(report).To(ContainElement(HaveField("Text", ContainSubstring("could not be asked from here: no route to host"))))
 }
 
 // TestRightsOfFeatures: who runs the controllers alone needs no right on the hub's kinds.

@@ -41,16 +41,41 @@ func DataFolder(dir string) Check {
 	}}
 }
 
-// AgentImage looks at the name of ironic-python-agent's container image, which machines pull.
-func AgentImage(image string) Check {
-	return Check{"agent image", func(context.Context) []Finding {
+// Pullable tells what the registry says of an image, asked as machines ask: nil, or why it does
+// not give it. known is false where nobody could be asked from here.
+type Pullable func(ctx context.Context, image string) (known bool, err error)
+
+// AgentImage looks at ironic-python-agent's container images, which machines pull: that of all
+// architectures first. Registries are not asked where ask is nil.
+func AgentImage(images []string, ask Pullable) Check {
+	return Check{"agent image", func(ctx context.Context) (findings []Finding) {
 		const next = "set --ironic-agent-image or IRONIC_AGENT_IMAGE to an image with ironic-python-agent and Ironflow's plugin that machines can pull, such as registry.example/ironic-python-agent:v1"
-		if image == "" {
+		if len(images) == 0 || images[0] == "" {
 			return doubtful("no container image of ironic-python-agent is set: base images have to have /usr/local/bin/ironic-python-agent themselves", next)
 		}
-		if err := imagename.Full(image); err != nil {
-			return wrong(err.Error(), next)
+		for _, image := range images {
+			switch {
+			case image == "":
+			case imagename.Full(image) != nil:
+				findings = append(findings, wrong(imagename.Full(image).Error(), next)...)
+			case ask == nil:
+				findings = append(findings, good(image+" (machines pull it; whether the registry has it was not checked)")...)
+			default:
+				findings = append(findings, askFor(ctx, image, ask))
+			}
 		}
-		return good(image + " (machines pull it; whether the registry has it was not checked)")
+		return findings
 	}}
+}
+
+// askFor is what the registry says of an image. One that only machines reach is no fault.
+func askFor(ctx context.Context, image string, ask Pullable) Finding {
+	switch known, err := ask(ctx, image); {
+	case err == nil:
+		return Finding{Level: OK, Text: image + " (its registry has it)"}
+	case known:
+		return Finding{Level: Error, Text: err.Error(), Next: "push the image, or correct its name; where the registry wants a login, set --ironic-agent-pull-secret-file"}
+	default:
+		return Finding{Level: OK, Text: fmt.Sprintf("%s (machines pull it; whether the registry has it could not be asked from here: %v)", image, err)}
+	}
 }

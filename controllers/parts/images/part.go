@@ -131,5 +131,5 @@ func (p *Part) Checks() []selfcheck.Check {
 	if p.served == nil {
 		return nil
 	}
-	return []selfcheck.Check{selfcheck.Media(p.lookAtMedia), selfcheck.AgentImage(p.Settings.LiveSystem.IronicAgentImage)}
+	return []selfcheck.Check{selfcheck.Media(p.lookAtMedia), selfcheck.AgentImage(AgentImages(&p.Settings), nil)}
 }

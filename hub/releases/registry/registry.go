@@ -7,6 +7,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -21,6 +22,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	answered "github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
 // Release is what a release image says of itself.
@@ -57,6 +59,8 @@ type Reader struct {
 	Mirrors Mirrors
 	// CA are certificate authorities in PEM that are trusted beside the system's.
 	CA []byte
+	// Insecure tells that no place's certificate is verified.
+	Insecure bool
 	// Timeout bounds what one place may take; zero means one minute.
 	Timeout time.Duration
 
@@ -77,19 +81,30 @@ type Attempt struct {
 	Image string
 	// Answer is why it could not be read, without credentials.
 	Answer string
+	// Status is that of the registry's answer; zero when none came.
+	Status int
 }
 
-// Refused is the error of a release that no place gave.
+// Refused is the error of an image that no place gave.
 type Refused struct { //nolint:errname // what it says, as in refusal
-	// Image is the release as the user named it.
+	// What it is for; empty is a release image.
+	What string
+	// Image is the reference as the user named it.
 	Image    string
 	Attempts []Attempt
+}
+
+// ByRegistries tells that each place answered, and that it has no such image or gives it to
+// nobody with this login.
+func (r *Refused) ByRegistries() bool {
+	refusals := []int{http.StatusNotFound, http.StatusUnauthorized, http.StatusForbidden}
+	return len(r.Attempts) > 0 && !slices.ContainsFunc(r.Attempts, func(a Attempt) bool { return !slices.Contains(refusals, a.Status) })
 }
 
 // Error says each attempt.
 func (r *Refused) Error() string {
 	var text strings.Builder
-	text.WriteString("release image " + r.Image + " could not be read")
+	text.WriteString(cmp.Or(r.What, "release image") + " " + r.Image + " could not be read")
 	for _, a := range r.Attempts {
 		text.WriteString("; " + a.Image + ": " + a.Answer)
 	}
@@ -101,30 +116,50 @@ func (r *Refused) Error() string {
 
 // Release reads the release image, a full reference, with a pull secret, which may be
 // empty.
-func (r *Reader) Release(ctx context.Context, image, pullSecret string) (Release, error) {
+func (r *Reader) Release(ctx context.Context, image, pullSecret string) (release Release, err error) {
+	err = r.everywhere(ctx, image, pullSecret, &Refused{Image: image}, func(found *remote.Descriptor) (err error) {
+		release, err = r.known(found)
+		return err
+	})
+	return release, err
+}
+
+// Exists asks where an image would be pulled from whether it is there: nil, or why not. Of
+// the image, its manifest is read alone. what is the image's name in an error.
+func (r *Reader) Exists(ctx context.Context, what, image, pullSecret string) error {
+	return r.everywhere(ctx, image, pullSecret, &Refused{What: what, Image: image}, func(*remote.Descriptor) error { return nil })
+}
+
+// everywhere asks one place after the other, until one gives the image and use is content.
+func (r *Reader) everywhere(ctx context.Context, image, pullSecret string, refused *Refused, use func(*remote.Descriptor) error) error {
+	what := cmp.Or(refused.What, "release image")
 	if _, err := name.ParseReference(image, name.StrictValidation); err != nil {
-		return Release{}, fmt.Errorf("release image %q: want a full reference with a tag or a digest, such as registry.example/ocp/release@sha256:…: %w", image, err)
+		return fmt.Errorf("%s %q: want a full reference with a tag or a digest, such as registry.example/ocp/release@sha256:…: %w", what, image, err)
 	}
 	secret, err := parseSecret(pullSecret)
 	if err != nil {
-		return Release{}, err
+		return err
 	}
 	authorities, err := r.authorities()
 	if err != nil {
-		return Release{}, err
+		return err
 	}
-	refused := &Refused{Image: image}
 	for _, p := range r.Mirrors.places(image) {
-		release, err := r.at(ctx, p, secret, authorities)
+		p.insecure = p.insecure || r.Insecure
+		err := r.at(ctx, p, secret, authorities, use)
 		if err == nil {
-			return release, nil
+			return nil
 		}
 		if ctx.Err() != nil {
-			return Release{}, fmt.Errorf("release image %s: %w", image, context.Cause(ctx))
+			return fmt.Errorf("%s %s: %w", what, image, context.Cause(ctx))
 		}
-		refused.Attempts = append(refused.Attempts, Attempt{p.image, secret.explain(err, p)})
+		attempt := Attempt{Image: p.image, Answer: secret.explain(err, p)}
+		if answer, ok := errors.AsType[*answered.Error](err); ok {
+			attempt.Status = answer.StatusCode
+		}
+		refused.Attempts = append(refused.Attempts, attempt)
 	}
-	return Release{}, refused
+	return refused
 }
 
 func (r *Reader) authorities() (*x509.CertPool, error) {
@@ -138,8 +173,8 @@ func (r *Reader) authorities() (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// at reads the release at one place.
-func (r *Reader) at(ctx context.Context, p place, secret secret, authorities *x509.CertPool) (Release, error) {
+// at asks one place for the image, and has it used while the connection is there.
+func (r *Reader) at(ctx context.Context, p place, secret secret, authorities *x509.CertPool, use func(*remote.Descriptor) error) error {
 	timeout := r.Timeout
 	if timeout <= 0 {
 		timeout = defaultTimeout
@@ -152,7 +187,7 @@ func (r *Reader) at(ctx context.Context, p place, secret secret, authorities *x5
 	}
 	ref, err := name.ParseReference(p.image, options...)
 	if err != nil {
-		return Release{}, err
+		return err
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()                                                                //nolint:forcetypeassert // net/http says so
 	transport.TLSClientConfig = &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS12, InsecureSkipVerify: p.insecure} //nolint:gosec // as the site's settings say of this place
@@ -163,8 +198,13 @@ func (r *Reader) at(ctx context.Context, p place, secret secret, authorities *x5
 	}
 	found, err := remote.Get(ref, with...)
 	if err != nil {
-		return Release{}, err
+		return err
 	}
+	return use(found)
+}
+
+// known is the release of an image, which was read before or is now.
+func (r *Reader) known(found *remote.Descriptor) (Release, error) {
 	if kept, ok := r.get(found.Digest.String()); ok {
 		return kept, nil
 	}

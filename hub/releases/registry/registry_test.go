@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"encoding/pem"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -66,6 +67,32 @@ func TestWhatIsNoRelease(t *testing.T) {
 	}
 	_, err := (&registry.Reader{}).Release(t.Context(), ref, "")
 	g.Expect(err).To(MatchError(ContainSubstring("certificate")), "an authority that nobody trusts")
+}
+
+// TestWhetherAnImageIsThere: a registry's word is one thing, that nobody could be asked another.
+func TestWhetherAnImageIsThere(t *testing.T) {
+	g := NewWithT(t)
+	host, ca, blobs := served(t)
+	ref := realregistry.Push(t, host+"/ipa", realregistry.Image(t, map[string]string{"etc/os-release": "x"}), ca, authn.Anonymous)
+	before := blobs.Load()
+	g.Expect((&registry.Reader{CA: ca}).Exists(t.Context(), "agent image", ref, "")).To(Succeed())
+	g.Expect((&registry.Reader{Insecure: true}).Exists(t.Context(), "agent image", ref, "")).To(Succeed())
+	g.Expect(blobs.Load()).To(Equal(before), "no layer is read")
+	for name, tc := range map[string]struct {
+		reader *registry.Reader
+		ref    string
+		told   bool
+		want   string
+	}{
+		"a tag that is not there": {&registry.Reader{CA: ca}, host + "/none:v1", true, "agent image " + host + "/none:v1 could not be read; " + host + "/none:v1: the registry answered 404 Not Found"},
+		"an unknown authority":    {&registry.Reader{}, ref, false, "certificate"},
+		"nobody there":            {&registry.Reader{}, "127.0.0.1:1/ipa:v1", false, "127.0.0.1:1"},
+	} {
+		err := tc.reader.Exists(t.Context(), "agent image", tc.ref, "")
+		g.Expect(err).To(MatchError(ContainSubstring(tc.want)), name)
+		refused, is := errors.AsType[*registry.Refused](err)
+		g.Expect(is && refused.ByRegistries()).To(Equal(tc.told), name)
+	}
 }
 
 func TestAMirrorThatIsDebiansRegistry(t *testing.T) {
