@@ -1,5 +1,5 @@
 // Package checkins remembers when hosts were heard of last. A poll only moves a
-// time in memory; [Book.Flush] stores what has moved, many hosts at once. What a
+// time in memory; [Times.Flush] stores what has moved, many hosts at once. What a
 // crash loses of that is younger than the last flush.
 package checkins
 
@@ -17,9 +17,9 @@ import (
 // its last word has long been stored.
 const forgetAfter = time.Hour
 
-// Book holds the last sign of life of each host. The zero value is ready. All
+// Times holds the last sign of life of each host. The zero value is ready. All
 // methods are safe for concurrent use.
-type Book struct {
+type Times struct {
 	mu    sync.RWMutex
 	hosts map[store.HostKey]*entry
 }
@@ -29,37 +29,37 @@ type entry struct{ at, clock, stored atomic.Int64 }
 
 // Note takes a sign of life. clock is the host's own clock in Unix seconds, zero
 // when it did not say.
-func (b *Book) Note(key store.HostKey, at time.Time, clock int64) {
-	e := b.entry(key)
+func (t *Times) Note(key store.HostKey, at time.Time, clock int64) {
+	e := t.entry(key)
 	if clock != 0 {
 		e.clock.Store(clock)
 	}
 	e.at.Store(at.UnixMicro())
 }
 
-func (b *Book) entry(key store.HostKey) *entry {
-	b.mu.RLock()
-	e := b.hosts[key]
-	b.mu.RUnlock()
+func (t *Times) entry(key store.HostKey) *entry {
+	t.mu.RLock()
+	e := t.hosts[key]
+	t.mu.RUnlock()
 	if e != nil {
 		return e
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.hosts == nil {
-		b.hosts = map[store.HostKey]*entry{}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.hosts == nil {
+		t.hosts = map[store.HostKey]*entry{}
 	}
-	if b.hosts[key] == nil {
-		b.hosts[key] = &entry{}
+	if t.hosts[key] == nil {
+		t.hosts[key] = &entry{}
 	}
-	return b.hosts[key]
+	return t.hosts[key]
 }
 
 // Last returns the last sign of life; false for a host that was not heard of.
-func (b *Book) Last(key store.HostKey) (store.CheckIn, bool) {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
-	e, ok := b.hosts[key]
+func (t *Times) Last(key store.HostKey) (store.CheckIn, bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	e, ok := t.hosts[key]
 	if !ok {
 		return store.CheckIn{}, false
 	}
@@ -68,8 +68,8 @@ func (b *Book) Last(key store.HostKey) (store.CheckIn, bool) {
 
 // Heard gives a record that was read the last sign of life of its host, which
 // may not be stored yet.
-func (b *Book) Heard(h *store.Host) {
-	c, ok := b.Last(h.Key())
+func (t *Times) Heard(h *store.Host) {
+	c, ok := t.Last(h.Key())
 	if !ok || !c.At.After(h.API.CheckedInAt.Time) {
 		return
 	}
@@ -85,18 +85,18 @@ func (e *entry) checkIn(key store.HostKey) store.CheckIn {
 
 // Flush stores what has moved since the last one. What could not be stored is
 // tried again with the next.
-func (b *Book) Flush(ctx context.Context, s store.Store, now time.Time) error {
-	moved := b.moved(now)
+func (t *Times) Flush(ctx context.Context, s store.Store, now time.Time) error {
+	moved := t.moved(now)
 	if len(moved) == 0 {
 		return nil
 	}
 	if err := s.Commit(ctx, &store.Unit{CheckIns: moved}); err != nil {
 		return err
 	}
-	b.mu.RLock()
-	defer b.mu.RUnlock()
+	t.mu.RLock()
+	defer t.mu.RUnlock()
 	for _, c := range moved {
-		if e := b.hosts[c.Host]; e != nil {
+		if e := t.hosts[c.Host]; e != nil {
 			e.stored.Store(c.At.UnixMicro())
 		}
 	}
@@ -104,16 +104,16 @@ func (b *Book) Flush(ctx context.Context, s store.Store, now time.Time) error {
 }
 
 // moved lists what is not stored yet, and forgets hosts that left long ago.
-func (b *Book) moved(now time.Time) (all []store.CheckIn) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for key, e := range b.hosts {
+func (t *Times) moved(now time.Time) (all []store.CheckIn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for key, e := range t.hosts {
 		c := e.checkIn(key)
 		switch {
 		case c.At.UnixMicro() > e.stored.Load():
 			all = append(all, c)
 		case now.Sub(c.At) > forgetAfter:
-			delete(b.hosts, key)
+			delete(t.hosts, key)
 		}
 	}
 	return all

@@ -28,7 +28,7 @@ func (t *table) Commit(_ context.Context, u *store.Unit) error {
 
 func TestFlushStoresWhatMoved(t *testing.T) {
 	g := NewWithT(t)
-	var b checkins.Book
+	var b checkins.Times
 	s := &table{}
 	now := time.Unix(1000, 0).UTC()
 	one, other := store.HostKey{InfraEnvID: "e", HostID: "1"}, store.HostKey{InfraEnvID: "e", HostID: "2"}
@@ -56,7 +56,7 @@ func TestFlushStoresWhatMoved(t *testing.T) {
 
 func TestHostsThatLeftAreForgotten(t *testing.T) {
 	g := NewWithT(t)
-	var b checkins.Book
+	var b checkins.Times
 	s := &table{}
 	now := time.Unix(1000, 0).UTC()
 	key := store.HostKey{InfraEnvID: "e", HostID: "1"}

@@ -19,14 +19,14 @@ const cleanEvery = time.Hour
 // Monitor watches. All methods are safe for concurrent use.
 type Monitor struct {
 	units  *settle.Units
-	book   *checkins.Book
+	signs  *checkins.Times
 	looked func(store.Kind, time.Duration)
 }
 
-// New makes it over the book of signs of life, which it shares with others. How long each
+// New makes it over the signs of life, which it shares with others. How long each
 // look at a host or cluster took is told to looked.
-func New(units *settle.Units, book *checkins.Book, looked func(store.Kind, time.Duration)) *Monitor {
-	return &Monitor{units, book, looked}
+func New(units *settle.Units, signs *checkins.Times, looked func(store.Kind, time.Duration)) *Monitor {
+	return &Monitor{units, signs, looked}
 }
 
 // Run takes part in the work of all replicas until the context ends. One of them
@@ -78,7 +78,7 @@ func (m *Monitor) lead(ctx context.Context) {
 // heard is from when on a host's silence counts, as far as this replica knows.
 func (m *Monitor) heard(key store.HostKey) time.Time {
 	started := m.units.Judge(m.units.Now()).Started
-	if c, ok := m.book.Last(key); ok && c.At.After(started) {
+	if c, ok := m.signs.Last(key); ok && c.At.After(started) {
 		return c.At
 	}
 	return started

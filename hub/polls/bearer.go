@@ -27,7 +27,7 @@ const doubtAfter = 2 * time.Second
 
 // Speaker tells whether an agent with the token speaks for the host. It comes from memory,
 // unless that says no and is not new: another replica may know a later registration.
-func (d *Desk) Speaker(ctx context.Context, key store.HostKey, token auth.Claims) (Speaker, error) {
+func (d *Answerer) Speaker(ctx context.Context, key store.HostKey, token auth.Claims) (Speaker, error) {
 	s, err := d.Snapshot(ctx, key)
 	if err == nil && !s.Bearer.Takes(key.HostID, token) && d.units.Now().Sub(s.ReadAt) > doubtAfter {
 		s, err = d.read(ctx, key)

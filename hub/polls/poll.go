@@ -23,32 +23,32 @@ type Poll struct {
 	AgentVersion string
 }
 
-// Desk answers polls. All methods are safe for concurrent use.
-type Desk struct {
+// Answerer answers polls. All methods are safe for concurrent use.
+type Answerer struct {
 	units    *settle.Units
 	cache    *snapshots.Cache
-	checkIns *checkins.Book
+	checkIns *checkins.Times
 	// artifacts are the parts of an infra-env's live image; nil without an image server.
 	artifacts func(*store.InfraEnv) (*wire.DownloadBootArtifactsRequest, error)
-	// crowd are the hosts that poll, hurried those of them that are on their way to an installation.
-	crowd, hurried crowd
+	// all are the hosts that poll, hurried those of them that are on their way to an installation.
+	all, hurried pollers
 	// pulls are the hosts that pull images.
 	pulls throttle
 	// behind is how long the hub takes for what it has to do.
 	behind func() time.Duration
 }
 
-// New makes a desk over the cache and the book, which it shares with others. artifacts
+// New makes an answerer over the cache and the signs of life, which it shares with others. artifacts
 // says where the parts of an infra-env's live image are; nil without an image server.
-func New(units *settle.Units, cache *snapshots.Cache, book *checkins.Book, artifacts func(*store.InfraEnv) (*wire.DownloadBootArtifactsRequest, error)) *Desk {
-	return &Desk{units: units, cache: cache, checkIns: book, artifacts: artifacts, behind: units.BehindBy}
+func New(units *settle.Units, cache *snapshots.Cache, signs *checkins.Times, artifacts func(*store.InfraEnv) (*wire.DownloadBootArtifactsRequest, error)) *Answerer {
+	return &Answerer{units: units, cache: cache, checkIns: signs, artifacts: artifacts, behind: units.BehindBy}
 }
 
 // Instructions notes the poll and returns what the agent does next. The answer
 // comes from memory, and only a poll that changes the host's record writes. An order
 // that costs what is on a disk is read from the store first: memory hears of what another
 // replica calls off when the database announces it, which may be late.
-func (d *Desk) Instructions(ctx context.Context, key store.HostKey, p Poll) (wire.Steps, error) {
+func (d *Answerer) Instructions(ctx context.Context, key store.HostKey, p Poll) (wire.Steps, error) {
 	s, err := d.Snapshot(ctx, key)
 	if err != nil {
 		return wire.Steps{}, err
@@ -80,7 +80,7 @@ func (d *Desk) Instructions(ctx context.Context, key store.HostKey, p Poll) (wir
 
 // confirmed returns the snapshot as it is by the store where it orders what cannot be undone,
 // and the snapshot itself where it does not.
-func (d *Desk) confirmed(ctx context.Context, s *snapshots.Host) (*snapshots.Host, error) {
+func (d *Answerer) confirmed(ctx context.Context, s *snapshots.Host) (*snapshots.Host, error) {
 	if !slices.ContainsFunc(s.Steps.Instructions, func(step wire.Step) bool { return instructions.Destructive(step.StepType) }) {
 		return s, nil
 	}
@@ -88,7 +88,7 @@ func (d *Desk) confirmed(ctx context.Context, s *snapshots.Host) (*snapshots.Hos
 }
 
 // isNews reports whether a poll changes more than the time of the last one.
-func (d *Desk) isNews(s *snapshots.Host, p Poll, now time.Time) bool {
+func (d *Answerer) isNews(s *snapshots.Host, p Poll, now time.Time) bool {
 	if s.Away || p.AgentVersion != "" && p.AgentVersion != s.Agent {
 		return true
 	}

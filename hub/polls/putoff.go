@@ -27,8 +27,8 @@ const (
 )
 
 // putOff leaves checks out of what the host is told next, as far as the hub is behind. A host that has nothing to do
-// then comes back after the longest pause, and [Desk.Pause] spreads those that do.
-func (d *Desk) putOff(steps wire.Steps, s *snapshots.Host, now time.Time) wire.Steps {
+// then comes back after the longest pause, and [Answerer.Pause] spreads those that do.
+func (d *Answerer) putOff(steps wire.Steps, s *snapshots.Host, now time.Time) wire.Steps {
 	behind := d.behind()
 	if behind <= repeatsBehind || isTurn(s.Key, now) {
 		return steps
@@ -55,7 +55,7 @@ func isTurn(key store.HostKey, now time.Time) bool {
 
 // OnlyRepeats reports whether all that the host is asked for are checks whose results are known: a reply that is told
 // to come later is asked for again, and nobody waits for it.
-func (d *Desk) OnlyRepeats(ctx context.Context, key store.HostKey) bool {
+func (d *Answerer) OnlyRepeats(ctx context.Context, key store.HostKey) bool {
 	s, err := d.Snapshot(ctx, key)
 	return err == nil && len(s.Steps.Instructions) > 0 && !slices.ContainsFunc(s.Steps.Instructions, func(step wire.Step) bool { return !repeats(s, step) })
 }

@@ -66,7 +66,7 @@ func TestAHubThatIsBehindAsksLess(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			d := deskAt(&now)
+			d := answererAt(&now)
 			d.behind = func() time.Duration { return tc.behind }
 			got := d.putOff(tc.asks, hostWith(id, tc.has...), now)
 			g.Expect(got.NextInstructionSeconds).To(gomega.Equal(tc.want.NextInstructionSeconds))
@@ -94,7 +94,7 @@ func TestOnlyRepeatsCanWait(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
 			now := time.Unix(1_000_000, 0)
-			d := deskAt(&now)
+			d := answererAt(&now)
 			d.cache = &snapshots.Cache{}
 			s := hostWith("a", wire.StepTypeInventory, wire.StepTypeNTPSynchronizer)
 			s.Steps = tc.asks
@@ -110,7 +110,7 @@ func TestEveryHostHasItsTurn(t *testing.T) {
 	g := gomega.NewWithT(t)
 	const hosts = 1000
 	now := time.Unix(1_000_000, 0)
-	d := deskAt(&now)
+	d := answererAt(&now)
 	d.behind = func() time.Duration { return time.Hour }
 	begin, last := now, map[string]time.Time{}
 	for ; now.Sub(begin) < time.Hour; now = now.Add(instructions.BackedOff) {
@@ -136,7 +136,7 @@ func TestEveryHostHasItsTurn(t *testing.T) {
 func TestWhoIsPutOffDoesNotComeSooner(t *testing.T) {
 	g := gomega.NewWithT(t)
 	now := time.Unix(1_000_000, 0)
-	d := deskAt(&now)
+	d := answererAt(&now)
 	gapOf := func(behind, delay time.Duration) time.Duration {
 		d.behind = func() time.Duration { return behind }
 		_, gap := d.Pause(store.HostKey{InfraEnvID: "e", HostID: "a"}, delay)
@@ -153,7 +153,7 @@ func TestHostsThatArePutOffAreSpread(t *testing.T) {
 	g := gomega.NewWithT(t)
 	const hosts = 6000
 	now := time.Unix(1_000_000, 0)
-	d := deskAt(&now)
+	d := answererAt(&now)
 	poll(d, hosts)
 	seconds := map[time.Duration]int{}
 	for i := range hosts {

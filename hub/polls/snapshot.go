@@ -17,7 +17,7 @@ import (
 
 // Snapshot returns what the host's polls are answered from; it is made of the
 // records where there is none.
-func (d *Desk) Snapshot(ctx context.Context, key store.HostKey) (*snapshots.Host, error) {
+func (d *Answerer) Snapshot(ctx context.Context, key store.HostKey) (*snapshots.Host, error) {
 	if s := d.cache.Host(key); s != nil {
 		return s, nil
 	}
@@ -25,7 +25,7 @@ func (d *Desk) Snapshot(ctx context.Context, key store.HostKey) (*snapshots.Host
 }
 
 // read makes the host's snapshot of the records as they are, and keeps it.
-func (d *Desk) read(ctx context.Context, key store.HostKey) (*snapshots.Host, error) {
+func (d *Answerer) read(ctx context.Context, key store.HostKey) (*snapshots.Host, error) {
 	since := d.cache.Now()
 	var s *snapshots.Host
 	err := d.units.View(ctx, func(w *settle.Work) error {
@@ -66,13 +66,13 @@ func (d *Desk) read(ctx context.Context, key store.HostKey) (*snapshots.Host, er
 }
 
 // Told notes a host's reply to a check by its digest, and the [Result] that it has led to.
-func (d *Desk) Told(key store.HostKey, step wire.StepType, reply, result uint64) {
+func (d *Answerer) Told(key store.HostKey, step wire.StepType, reply, result uint64) {
 	d.cache.Told(key, step, reply, result)
 }
 
 // Tells reports whether the host's reply tells what it has told last, and what the hub still has of it. It decodes
 // and writes nothing where the host's snapshot is there.
-func (d *Desk) Tells(ctx context.Context, key store.HostKey, step wire.StepType, reply uint64) bool {
+func (d *Answerer) Tells(ctx context.Context, key store.HostKey, step wire.StepType, reply uint64) bool {
 	s, err := d.Snapshot(ctx, key)
 	return err == nil && d.cache.Tells(s, step, reply)
 }
@@ -147,7 +147,7 @@ func mastersFor(w *settle.Work, host *store.Host, c *store.Cluster) (addresses [
 }
 
 // peers returns the other hosts of the host's cluster for its connectivity check.
-func (d *Desk) peers(ctx context.Context, s *snapshots.Host) (string, error) {
+func (d *Answerer) peers(ctx context.Context, s *snapshots.Host) (string, error) {
 	list := func() (keys []store.HostKey, err error) {
 		err = d.units.View(ctx, func(w *settle.Work) error {
 			found, err := w.Reader.Hosts(store.HostFilter{ClusterID: s.ClusterID, Bare: true})
@@ -183,7 +183,7 @@ const (
 
 // KeepCheckIns stores signs of life until the context ends, and then those that
 // are left. Every replica runs it.
-func (d *Desk) KeepCheckIns(ctx context.Context) error {
+func (d *Answerer) KeepCheckIns(ctx context.Context) error {
 	ticker := time.NewTicker(flushEvery)
 	defer ticker.Stop()
 	for {
@@ -198,7 +198,7 @@ func (d *Desk) KeepCheckIns(ctx context.Context) error {
 	}
 }
 
-func (d *Desk) flush(ctx context.Context) error {
+func (d *Answerer) flush(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, flushTime)
 	defer cancel()
 	return d.checkIns.Flush(ctx, d.units.Store, d.units.Now())

@@ -67,7 +67,7 @@ func (t *throttle) forget(now time.Time, lasts time.Duration) {
 
 // spread leaves the pull of images out of what a host is told, while too many others
 // of its cluster have just begun.
-func (d *Desk) spread(steps wire.Steps, s *snapshots.Host, now time.Time) wire.Steps {
+func (d *Answerer) spread(steps wire.Steps, s *snapshots.Host, now time.Time) wire.Steps {
 	i := slices.IndexFunc(steps.Instructions, func(step wire.Step) bool { return step.StepType == wire.StepTypeContainerImageAvailability })
 	if i < 0 || d.pulls.admits(s.ClusterID, s.Key, now, d.units.Rules.Timers.Images) {
 		return steps

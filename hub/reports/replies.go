@@ -35,16 +35,16 @@ const maxReason = 1000
 // Reports takes what agents report. All methods are safe for concurrent use.
 type Reports struct {
 	units *settle.Units
-	polls *polls.Desk
+	polls *polls.Answerer
 	seed  maphash.Seed
 	// inventories are those under way.
 	inventories unit.Repeated[struct{}]
 }
 
 // New makes the taker of reports; replies that are known to change nothing are
-// remembered in the desk's snapshots.
-func New(units *settle.Units, desk *polls.Desk) *Reports {
-	return &Reports{units: units, polls: desk, seed: maphash.MakeSeed()}
+// remembered in the snapshots for polls.
+func New(units *settle.Units, answerer *polls.Answerer) *Reports {
+	return &Reports{units: units, polls: answerer, seed: maphash.MakeSeed()}
 }
 
 // Reply takes the result of a step. A failed step never fails the call: what it

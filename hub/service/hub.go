@@ -103,7 +103,7 @@ type Hub struct {
 type (
 	hosts            = fleet.Fleet
 	fromAgents       = reports.Reports
-	toAgents         = polls.Desk
+	toAgents         = polls.Answerer
 	clusterRegistry  = clusters.Registry
 	infraEnvRegistry = infraenvs.Registry
 	fileFolder       = files.Folder
@@ -122,9 +122,9 @@ func New(o Options) (*Hub, error) {
 	}
 	known := metrics.New(usageOf(o.Files))
 	o.Store = store.Sealed(known.Counted(o.Store), o.Keys)
-	cache, book := &snapshots.Cache{}, &checkins.Book{}
+	cache, signs := &snapshots.Cache{}, &checkins.Times{}
 	o.Store.Watch(cache.Forget)
-	units := o.units(cache, book)
+	units := o.units(cache, signs)
 	units.Start()
 	o.Store.Watch(units.Forget)
 	folder := files.New(units, o.Files, cmp.Or(o.MaxLogBytes, maxLogBytes))
@@ -133,19 +133,19 @@ func New(o Options) (*Hub, error) {
 	environments.AskLost(func(ctx context.Context, id string) (bool, error) {
 		return machines.Lost(ctx, fleet.Record{InfraEnvID: id})
 	})
-	desk := polls.New(units, cache, book, environments.BootArtifacts)
+	answerer := polls.New(units, cache, signs, environments.BootArtifacts)
 	return &Hub{
 		store:            o.Store,
 		units:            units,
 		metrics:          known,
 		hosts:            machines,
-		fromAgents:       reports.New(units, desk),
-		toAgents:         desk,
+		fromAgents:       reports.New(units, answerer),
+		toAgents:         answerer,
 		clusterRegistry:  clusters.NewRegistry(units),
 		infraEnvRegistry: environments,
 		fileFolder:       folder,
 		events:           timeline.New(units),
-		watch:            monitor.New(units, book, known.Looked),
+		watch:            monitor.New(units, signs, known.Looked),
 	}, nil
 }
 
@@ -170,9 +170,9 @@ func OwnSources(folder *os.Root) sources.Set {
 }
 
 // units puts together what all parts work with.
-func (o Options) units(cache *snapshots.Cache, book *checkins.Book) *settle.Units {
+func (o Options) units(cache *snapshots.Cache, signs *checkins.Times) *settle.Units {
 	units := &settle.Units{
-		Units: &unit.Units{Store: o.Store, Log: o.Log, Now: o.Now, Heard: book.Heard, Changed: cache.Forget},
+		Units: &unit.Units{Store: o.Store, Log: o.Log, Now: o.Now, Heard: signs.Heard, Changed: cache.Forget},
 		Rules: judge.Rules{
 			Timers: o.Timers.WithDefaults(), Needs: o.Requirements, Checks: o.Checks, Images: o.Images, Operators: o.Operators,
 			NodeZero: o.NodeZero,

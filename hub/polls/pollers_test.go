@@ -12,14 +12,14 @@ import (
 	"github.com/ironflow/ironflow/hub/unit"
 )
 
-// deskAt has a clock that the test turns.
-func deskAt(now *time.Time) *Desk {
+// answererAt has a clock that the test turns.
+func answererAt(now *time.Time) *Answerer {
 	units := &settle.Units{Units: &unit.Units{Now: func() time.Time { return *now }}}
 	return New(units, nil, nil, nil)
 }
 
 // poll lets n hosts poll once.
-func poll(d *Desk, n int) (last time.Duration) {
+func poll(d *Answerer, n int) (last time.Duration) {
 	for i := range n {
 		_, last = d.Pause(store.HostKey{InfraEnvID: "e", HostID: fmt.Sprint(i)}, time.Minute)
 	}
@@ -30,7 +30,7 @@ func TestTheGapGrowsWithTheFleet(t *testing.T) {
 	for hosts, want := range map[int]time.Duration{1: time.Second, 100: time.Second, 101: 2 * time.Second, 1000: 10 * time.Second, 1001: 20 * time.Second, 2000: 20 * time.Second, 5000: 50 * time.Second, 50_000: time.Minute} {
 		t.Run(fmt.Sprint(hosts), func(t *testing.T) {
 			now := time.Unix(1000, 0)
-			d := deskAt(&now)
+			d := answererAt(&now)
 			gomega.NewWithT(t).Expect(poll(d, hosts)).To(gomega.Equal(want))
 		})
 	}
@@ -39,7 +39,7 @@ func TestTheGapGrowsWithTheFleet(t *testing.T) {
 func TestTheGapFollowsTheFleet(t *testing.T) {
 	g := gomega.NewWithT(t)
 	now := time.Unix(1000, 0)
-	d := deskAt(&now)
+	d := answererAt(&now)
 	poll(d, 2000)
 	poll(d, 2000)
 	now = now.Add(61 * time.Second)
@@ -55,7 +55,7 @@ func TestTheGapFollowsTheFleet(t *testing.T) {
 func TestAHostOnItsWayIsNotHeldUpByThoseAtRest(t *testing.T) {
 	g := gomega.NewWithT(t)
 	now := time.Unix(1000, 0)
-	d := deskAt(&now)
+	d := answererAt(&now)
 	hurried := func(n int) (last time.Duration) {
 		for i := range n {
 			_, last = d.Pause(store.HostKey{InfraEnvID: "e", HostID: fmt.Sprint(i)}, 2*time.Second)
@@ -73,7 +73,7 @@ func TestACrowdDoesNotStayTogether(t *testing.T) {
 	g := gomega.NewWithT(t)
 	const hosts, minutes = 6000, 4
 	now := time.Unix(1000, 0)
-	d, due := deskAt(&now), map[int64][]int{now.Unix(): nil}
+	d, due := answererAt(&now), map[int64][]int{now.Unix(): nil}
 	poll(d, hosts)
 	for i := range hosts {
 		due[now.Unix()] = append(due[now.Unix()], i)
@@ -100,7 +100,7 @@ func TestACrowdDoesNotStayTogether(t *testing.T) {
 func TestFewHostsAndThoseThatAreNotToComeBack(t *testing.T) {
 	g := gomega.NewWithT(t)
 	now := time.Unix(1000, 0)
-	d := deskAt(&now)
+	d := answererAt(&now)
 	pause, gap := d.Pause(store.HostKey{InfraEnvID: "e", HostID: "a"}, time.Minute)
 	g.Expect([]time.Duration{pause, gap}).To(gomega.Equal([]time.Duration{time.Minute, time.Second}), "few hosts are told the time that is meant")
 	poll(d, 10_000)

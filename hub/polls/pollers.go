@@ -14,33 +14,33 @@ const (
 	// connection and with what the agent replies: with twice as many, 5,000 hosts that hurry and as many at rest
 	// take more than half a processor (cores of `make bench-hub`).
 	pollsPerSecond = 100
-	// crowdWindow is how long a host counts after its poll: the longest usual delay.
-	crowdWindow = time.Minute
+	// pollersWindow is how long a host counts after its poll: the longest usual delay.
+	pollersWindow = time.Minute
 	// putOffGap is the gap of a host whose checks are put off. An agent comes up to a quarter later than its gap:
 	// within a minute (cycle_s of `make bench-agent`).
 	putOffGap = 45 * time.Second
 )
 
-// crowd counts the hosts that poll. Hosts of two windows are kept, so that the
+// pollers counts the hosts that poll. Hosts of two windows are kept, so that the
 // count does not fall to nothing when one begins.
-type crowd struct {
+type pollers struct {
 	mu          sync.Mutex
 	since       time.Time
 	now, before map[store.HostKey]struct{}
 }
 
 // meet notes a poll and returns how many hosts poll these days.
-func (c *crowd) meet(key store.HostKey, at time.Time) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if age := at.Sub(c.since); c.now == nil || age >= crowdWindow || age < 0 {
-		c.before, c.now, c.since = c.now, map[store.HostKey]struct{}{}, at
-		if age >= 2*crowdWindow {
-			c.before = nil
+func (p *pollers) meet(key store.HostKey, at time.Time) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if age := at.Sub(p.since); p.now == nil || age >= pollersWindow || age < 0 {
+		p.before, p.now, p.since = p.now, map[store.HostKey]struct{}{}, at
+		if age >= 2*pollersWindow {
+			p.before = nil
 		}
 	}
-	c.now[key] = struct{}{}
-	return max(len(c.now), len(c.before))
+	p.now[key] = struct{}{}
+	return max(len(p.now), len(p.before))
 }
 
 // Pause notes that the host polls and returns when it polls again, in whole seconds.
@@ -52,9 +52,9 @@ func (c *crowd) meet(key store.HostKey, at time.Time) int {
 //
 // pause is for agents that know no gap: the delay, or the gap where that is longer. In a
 // large fleet it is up to a half shorter until the host comes at its own moment of the pause.
-func (d *Desk) Pause(key store.HostKey, delay time.Duration) (pause, gap time.Duration) {
+func (d *Answerer) Pause(key store.HostKey, delay time.Duration) (pause, gap time.Duration) {
 	now := d.units.Now()
-	hosts := d.crowd.meet(key, now)
+	hosts := d.all.meet(key, now)
 	if delay > 0 && delay < instructions.Normal {
 		hosts = d.hurried.meet(key, now)
 	}
@@ -79,7 +79,7 @@ func gapFor(hosts int) time.Duration {
 	if seconds > 10 {
 		seconds = (seconds + 9) / 10 * 10
 	}
-	return min(time.Duration(seconds)*time.Second, crowdWindow)
+	return min(time.Duration(seconds)*time.Second, pollersWindow)
 }
 
 // early is by how much sooner a host comes, in whole seconds. Hosts that were once answered together, as
