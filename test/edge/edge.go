@@ -45,6 +45,7 @@ type Site struct {
 	client  *http.Client
 	hub     *process
 	failed  chan error
+	booted  time.Time
 	// stop ends what leads the installation, led is closed when that has ended.
 	stop context.CancelFunc
 	led  chan struct{}
@@ -78,6 +79,7 @@ func Begin(ctx context.Context, o Options) (*Site, error) {
 	if err := s.image(ctx); err != nil {
 		return s, err
 	}
+	s.booted = time.Now()
 	if err := s.startHub(ctx, port); err != nil {
 		return s, err
 	}
@@ -91,6 +93,9 @@ func Begin(ctx context.Context, o Options) (*Site, error) {
 	go s.lead(leading)
 	return s, nil
 }
+
+// Booted is when the first program of a host was started, the image being there.
+func (s *Site) Booted() time.Time { return s.booted }
 
 // startHub starts node zero's, which assisted-service.service does.
 func (s *Site) startHub(ctx context.Context, port int) error {

@@ -24,10 +24,17 @@ const limit = 20 * time.Minute
 
 // result is the last line.
 type result struct {
-	HubMiB    int64   `json:"hub_mib"`
-	Hosts     int     `json:"hosts"`
-	Installed int     `json:"installed"`
-	Seconds   float64 `json:"seconds"`
+	HubMiB    int64 `json:"hub_mib"`
+	Hosts     int   `json:"hosts"`
+	Installed int   `json:"installed"`
+	// RegisteredS is from the start of node zero's hub to the first agent that has registered there.
+	RegisteredS float64 `json:"registered_s"`
+	Seconds     float64 `json:"seconds"`
+}
+
+// seconds since then, in tenths.
+func seconds(then time.Time) float64 {
+	return float64(time.Since(then).Round(100*time.Millisecond)) / float64(time.Second)
 }
 
 func main() {
@@ -62,6 +69,9 @@ func measure(ctx context.Context, o edge.Options) (err error) {
 	}
 	r := result{Hosts: o.Hosts}
 	err = s.Watch(ctx, func(hosts []edge.Host) {
+		if len(hosts) > 0 && r.RegisteredS == 0 {
+			r.RegisteredS = seconds(s.Booted())
+		}
 		r.Installed = 0
 		for _, h := range hosts {
 			if h.Installed() {
@@ -72,7 +82,7 @@ func measure(ctx context.Context, o edge.Options) (err error) {
 	if err != nil {
 		return err
 	}
-	r.Seconds = float64(time.Since(begin).Round(100*time.Millisecond)) / float64(time.Second)
+	r.Seconds = seconds(begin)
 	peak, err := s.HubPeak()
 	if err != nil {
 		return err
