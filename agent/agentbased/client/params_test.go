@@ -19,7 +19,8 @@ var parameters = map[string]struct {
 	want      string
 }{
 	"platform None": {
-		[]string{"platformType: BareMetal", "platformType: None", "userManagedNetworking: false", "", "apiVIP: 192.0.2.5", "", `apiVIPs: [192.0.2.5, "2001:db8::5"]`, "", `ingressVIPs: [192.0.2.6, "2001:db8::6"]`, ""}, "",
+		[]string{"platformType: BareMetal", "platformType: None", "userManagedNetworking: false", "", "apiVIP: 192.0.2.5", "", `apiVIPs: [192.0.2.5, "2001:db8::5"]`, "", `ingressVIPs: [192.0.2.6, "2001:db8::6"]`, ""},
+		"",
 		`{"platform": {"type": "none"}, "user_managed_networking": true, "api_vips": null, "ingress_vips": null}`,
 	},
 	"platform VSphere": {[]string{"platformType: BareMetal", "platformType: VSphere"}, "", `{"platform": {"type": "vsphere"}, "user_managed_networking": false}`},
@@ -28,24 +29,29 @@ var parameters = map[string]struct {
 		[]string{
 			"platformType: BareMetal", "platformType: External\n  external: {platformName: oci, cloudControllerManager: External}",
 			"userManagedNetworking: false", "", "apiVIP: 192.0.2.5", "", `apiVIPs: [192.0.2.5, "2001:db8::5"]`, "", `ingressVIPs: [192.0.2.6, "2001:db8::6"]`, "",
-		}, "",
+		},
+		"",
 		`{"platform": {"type": "external", "external": {"platform_name": "oci", "cloud_controller_manager": "External"}}, "user_managed_networking": true}`,
 	},
 	"virtual addresses in the singular": {
-		[]string{`apiVIPs: [192.0.2.5, "2001:db8::5"]`, "", `ingressVIPs: [192.0.2.6, "2001:db8::6"]`, "ingressVIP: 192.0.2.6"}, "",
+		[]string{`apiVIPs: [192.0.2.5, "2001:db8::5"]`, "", `ingressVIPs: [192.0.2.6, "2001:db8::6"]`, "ingressVIP: 192.0.2.6"},
+		"",
 		`{"api_vips": [{"ip": "192.0.2.5"}], "ingress_vips": [{"ip": "192.0.2.6"}]}`,
 	},
 	"a load balancer of the site": {[]string{"{type: ClusterManaged}", "{type: UserManaged}"}, "", `{"load_balancer": {"type": "user-managed"}}`},
 	"an arbiter": {
-		[]string{"controlPlaneAgents: 3", "controlPlaneAgents: 2\n    arbiterAgents: 1", "hyperthreading: Enabled}", "hyperthreading: Enabled}\n  arbiter: {name: arbiter, hyperthreading: Disabled}"}, "",
+		[]string{"controlPlaneAgents: 3", "controlPlaneAgents: 2\n    arbiterAgents: 1", "hyperthreading: Enabled}", "hyperthreading: Enabled}\n  arbiter: {name: arbiter, hyperthreading: Disabled}"},
+		"",
 		`{"control_plane_count": 2, "high_availability_mode": null, "hyperthreading": "masters"}`,
 	},
 	"no hyperthreading": {
-		[]string{"hyperthreading: Enabled}", "hyperthreading: Disabled}\n  arbiter: {name: arbiter, hyperthreading: Disabled}"}, "",
+		[]string{"hyperthreading: Enabled}", "hyperthreading: Disabled}\n  arbiter: {name: arbiter, hyperthreading: Disabled}"},
+		"",
 		`{"hyperthreading": "none"}`,
 	},
 	"disks that a Tang server opens": {
-		[]string{"{enableOn: masters, mode: tpmv2}", `{enableOn: all, mode: tang, tangServers: '[{"url": "http://tang.example", "thumbprint": "x"}]'}`}, "",
+		[]string{"{enableOn: masters, mode: tpmv2}", `{enableOn: all, mode: tang, tangServers: '[{"url": "http://tang.example", "thumbprint": "x"}]'}`},
+		"",
 		`{"disk_encryption": {"enable_on": "all", "mode": "tang", "tang_servers": "[{\"url\": \"http://tang.example\", \"thumbprint\": \"x\"}]"}}`,
 	},
 	"operators": {

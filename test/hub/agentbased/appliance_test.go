@@ -159,7 +159,8 @@ func (r *rack) manufactured(m *systemdtest.Machine) {
 
 // TestAnApplianceOnARealSystemd: three machines of one factory image get their settings from
 // a medium each, and install themselves. One is given a trap and the settings of another
-// release before; node zero loses its power after it had begun.
+// release before; node zero loses its power after it had begun, and its hub is killed at ten
+// random moments.
 func TestAnApplianceOnARealSystemd(t *testing.T) {
 	r := newRack(t, units.Appliance, map[string]string{}, "--release-image", factoryRelease)
 	good := needs.LoopDevice(t, r.medium(factoryRelease, ""))
@@ -199,7 +200,9 @@ func TestAnApplianceOnARealSystemd(t *testing.T) {
 	r.attach(r.machines[0], good)
 	r.Eventually(func() string { return r.holdsOn(0, places.RendezvousHost) }, patience, look).Should(ContainSubstring("NODE_ZERO_IP"), r.journals)
 	r.reach(r.machines[0], four.address(0))
+	killed := r.kills(r.machines[0])
 	r.Eventually(r.statuses, 2*patience, look).Should(And(HaveLen(3), HaveEach(wire.HostStatusInstalled)), r.journals)
+	killed()
 	r.Eventually(func() string {
 		return r.machines[0].Run(t, "systemctl", "show", "--property=Result,SubState", "start-cluster-installation.service")
 	}, patience, look).Should(And(ContainSubstring("Result=success"), ContainSubstring("SubState=exited")), r.journals)

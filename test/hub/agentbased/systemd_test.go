@@ -222,16 +222,9 @@ func TestUnitsOnARealSystemd(t *testing.T) {
 	r.reach(r.machines[0], four.address(0))
 	r.starts(r.machines[0])
 
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for range 10 {
-			<-time.After(time.Duration(1000+rand.IntN(9000)) * time.Millisecond)
-			_ = r.machines[0].Command(t.Context(), "systemctl", "kill", "--signal=KILL", "assisted-service.service").Run()
-		}
-	}()
+	killed := r.kills(r.machines[0])
 	r.Eventually(r.statuses, 2*patience, look).Should(And(HaveLen(3), HaveEach(wire.HostStatusInstalled)), r.journals)
-	<-done
+	killed()
 	r.Eventually(func() string {
 		return r.machines[0].Run(t, "systemctl", "show", "--property=Result,SubState", "start-cluster-installation.service")
 	}, patience, look).Should(And(ContainSubstring("Result=success"), ContainSubstring("SubState=exited")), r.journals)
@@ -242,6 +235,19 @@ func TestUnitsOnARealSystemd(t *testing.T) {
 		out, _ := m.Command(t.Context(), "systemctl", "is-active", "assisted-service.service").CombinedOutput()
 		r.Expect(strings.TrimSpace(string(out))).To(Equal("inactive"), "only node zero has a hub")
 	}
+}
+
+// kills ends the hub of a machine at ten random moments; what it returns waits for the last one.
+func (r *rack) kills(m *systemdtest.Machine) (wait func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 10 {
+			<-time.After(time.Duration(1000+rand.IntN(9000)) * time.Millisecond)
+			_ = m.Command(r.Context(), "systemctl", "kill", "--signal=KILL", "assisted-service.service").Run()
+		}
+	}()
+	return func() { <-done }
 }
 
 // unplug takes the cables of the machines that run on away, as the loss of the switch's power
@@ -258,15 +264,18 @@ func (r *rack) unplug() {
 	}
 }
 
-// TestAddedNodesOnARealSystemd: the units of that workflow, on each of the machines by itself.
+// TestAddedNodesOnARealSystemd: the units of that workflow, on each of the machines by itself. The
+// hub of each is killed at ten random moments.
 func TestAddedNodesOnARealSystemd(t *testing.T) {
 	r := newRack(t, units.AddNodes, nodes(3))
 	for i := range 3 {
 		r.machines = append(r.machines, r.power(i))
 	}
 	r.cable()
+	var killed []func()
 	for _, m := range r.machines {
 		r.starts(m)
+		killed = append(killed, r.kills(m))
 	}
 	for i, m := range r.machines {
 		r.reach(m, four.address(i))
@@ -274,5 +283,7 @@ func TestAddedNodesOnARealSystemd(t *testing.T) {
 		r.Eventually(func() string {
 			return m.Run(t, "systemctl", "show", "--property=Result,SubState", "agent-add-node.service")
 		}, patience, look).Should(And(ContainSubstring("Result=success"), ContainSubstring("SubState=exited")), r.journals)
+		killed[i]()
+		r.Eventually(r.statuses, patience, look).Should(HaveKeyWithValue(mac(i), wire.HostStatusAddedToExistingCluster), "it is so after the last kill, too")
 	}
 }
