@@ -209,7 +209,7 @@ const (
 	ControllersLease = "ironflow-controllers"
 	HubLease         = "ironflow-hub"
 	ImagesLease      = "ironflow-images"
-	ExistingLease    = "baremetal-operator"
+	OperatorLease    = "baremetal-operator"
 	HubPort          = 8090
 	ImagesPort       = 8080
 	ImagesTLSPort    = 8443

@@ -209,7 +209,7 @@ func (s *stand) oldCertificate() map[string]string {
 func (s *stand) otherOperator() map[string]string {
 	holder, seconds, now := "bmo-0", int32(3600), metav1.NowMicro()
 	s.Expect(s.kube.Create(s.t.Context(), &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: names.ExistingLease},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: names.OperatorLease},
 		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, RenewTime: &now},
 	})).To(Succeed())
 	return nil

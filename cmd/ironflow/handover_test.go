@@ -56,10 +56,10 @@ var moves = map[metal3.ProvisioningState]metal3.ProvisioningState{
 	metal3.StateNone: metal3.StateUnmanaged, metal3.StateMatchProfile: metal3.StateAvailable,
 }
 
-// TestTheFleetOfTheExistingOperatorIsTakenOver starts the program on the stored
+// TestTheFleetOfBaremetalOperatorIsTakenOver starts the program on the stored
 // objects of every state and looks at what it wrote: status only, and nothing in
 // Ironic.
-func TestTheFleetOfTheExistingOperatorIsTakenOver(t *testing.T) {
+func TestTheFleetOfBaremetalOperatorIsTakenOver(t *testing.T) {
 	g := NewWithT(t)
 	w := newFleet(t)
 	g.Expect(w.migrate()).To(HaveSuffix("ready: the fleet can be handed over; only status would be written\n"))

@@ -100,8 +100,8 @@ func TestLabelsOfAHostReachItsImage(t *testing.T) {
 	})
 }
 
-// TestImagesOfTheExistingOperatorAreLeftAsTheyAre until the host's labels change: taking a fleet over writes nothing.
-func TestImagesOfTheExistingOperatorAreLeftAsTheyAre(t *testing.T) {
+// TestImagesOfBaremetalOperatorAreLeftAsTheyAre until the host's labels change: taking a fleet over writes nothing.
+func TestImagesOfBaremetalOperatorAreLeftAsTheyAre(t *testing.T) {
 	g := NewWithT(t)
 	h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"rack": "r1"}}}
 	image := &metal3.PreprovisioningImage{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"rack": "r1", "old": "x"}}}

@@ -65,9 +65,9 @@ func TestAnImageWhoseAddressRedirectsStaysDeployed(t *testing.T) {
 	}
 }
 
-// TestARedirectedDeploymentOfTheExistingOperator: nobody has recorded what it was for. What
+// TestARedirectedDeploymentOfBaremetalOperator: nobody has recorded what it was for. What
 // the spec says is believed.
-func TestARedirectedDeploymentOfTheExistingOperator(t *testing.T) {
+func TestARedirectedDeploymentOfBaremetalOperator(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, simulator.Options{AutomatedClean: true, Redirect: redirect}, policy.Settings{}, func(h *metal3.BareMetalHost) {
 			osImage(h)

@@ -113,9 +113,9 @@ func TestAMethodBesideAnImageWipesNothing(t *testing.T) {
 	}
 }
 
-// TestAFleetOfTheExistingOperatorThatHasBoth: hosts that it keeps as they are must not be
+// TestAFleetOfBaremetalOperatorThatHasBoth: hosts that it keeps as they are must not be
 // wiped by taking them over.
-func TestAFleetOfTheExistingOperatorThatHasBoth(t *testing.T) {
+func TestAFleetOfBaremetalOperatorThatHasBoth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) {
 			h.Annotations = map[string]string{names.Paused: ""}

@@ -31,7 +31,7 @@ func WaitForLease(ctx context.Context, c client.Reader, log logr.Logger) error {
 		}
 		if holder != said {
 			log.Info("another BareMetalHost operator is running; waiting for its lease to go: stop it to hand over",
-				"lease", names.ExistingLease, "holder", holder)
+				"lease", names.OperatorLease, "holder", holder)
 			said = holder
 		}
 		select {
@@ -50,7 +50,7 @@ func LeaseHolder(ctx context.Context, c client.Reader, now time.Time) (string, e
 		return "", fmt.Errorf("look for baremetal-operator's lease in the cluster: %w", err)
 	}
 	for _, l := range leases.Items {
-		if l.Name == names.ExistingLease && held(l.Spec, now) {
+		if l.Name == names.OperatorLease && held(l.Spec, now) {
 			return l.Namespace + "/" + *l.Spec.HolderIdentity, nil
 		}
 	}

@@ -291,7 +291,7 @@ func (w *world) text(content string) selfcheck.CertificateFile {
 func lease() *coordinationv1.Lease {
 	holder, seconds, now := "bmo-0", int32(3600), metav1.NowMicro()
 	return &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "metal3", Name: names.ExistingLease},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "metal3", Name: names.OperatorLease},
 		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, RenewTime: &now},
 	}
 }

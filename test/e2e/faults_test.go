@@ -65,7 +65,7 @@ var faults = map[string]fault{
 		plant: func(w *world) { w.kubectl("delete", "clusterrolebinding", "ironflow-controllers") }, want: "error    rights",
 	},
 	"baremetal-operator that still runs": {
-		plant: (*world).otherOperator, mend: func(w *world) { w.kubectl("delete", "lease", names.ExistingLease) },
+		plant: (*world).otherOperator, mend: func(w *world) { w.kubectl("delete", "lease", names.OperatorLease) },
 		want: "error    other operator default/bmo-0 holds the lease",
 	},
 	"a definition that somebody deleted": {
@@ -164,6 +164,6 @@ func (w *world) oldCertificate() {
 func (w *world) otherOperator() {
 	w.t.Helper()
 	now := time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")
-	w.kubectl("create", "-f", w.write("lease.yaml", "apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: "+names.ExistingLease+", namespace: default}\n"+
+	w.kubectl("create", "-f", w.write("lease.yaml", "apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: "+names.OperatorLease+", namespace: default}\n"+
 		"spec: {holderIdentity: bmo-0, leaseDurationSeconds: 3600, renewTime: \""+now+"\"}\n"))
 }

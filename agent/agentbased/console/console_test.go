@@ -98,7 +98,6 @@ func release(t *testing.T, image string) hostfile.Dir {
 	return dir
 }
 
-// TestAPersonFixesTheNetwork on a terminal of 80x24.
 // told shows messages of the host, on no terminal.
 func told(dir hostfile.Dir) *messages.Console {
 	return &messages.Console{Dir: dir, Commands: &systemctl{}, Log: slog.New(slog.DiscardHandler)}
@@ -110,6 +109,7 @@ func says(dir hostfile.Dir) string {
 	return string(raw)
 }
 
+// TestAPersonFixesTheNetwork on a terminal of 80x24.
 func TestAPersonFixesTheNetwork(t *testing.T) {
 	g := NewWithT(t)
 	term, commands := newTerminal(t), &systemctl{}

@@ -12,9 +12,9 @@ import (
 	"github.com/ironflow/ironflow/controllers/parts"
 )
 
-// TestTheEnvironmentOfTheExistingOperator takes its variables, in the words that it
+// TestTheEnvironmentOfBaremetalOperator takes its variables, in the words that it
 // has for them.
-func TestTheEnvironmentOfTheExistingOperator(t *testing.T) {
+func TestTheEnvironmentOfBaremetalOperator(t *testing.T) {
 	for name, c := range map[string]struct {
 		environment map[string]string
 		want        policy.Settings
