@@ -19,7 +19,18 @@ var parameters = map[string]struct {
 	want      string
 }{
 	"platform None": {
-		[]string{"platformType: BareMetal", "platformType: None", "userManagedNetworking: false", "", "apiVIP: 192.0.2.5", "", `apiVIPs: [192.0.2.5, "2001:db8::5"]`, "", `ingressVIPs: [192.0.2.6, "2001:db8::6"]`, ""},
+		[]string{
+			"platformType: BareMetal",
+			"platformType: None",
+			"userManagedNetworking: false",
+			"",
+			"apiVIP: 192.0.2.5",
+			"",
+			`apiVIPs: [192.0.2.5, "2001:db8::5"]`,
+			"",
+			`ingressVIPs: [192.0.2.6, "2001:db8::6"]`,
+			"",
+		},
 		"",
 		`{"platform": {"type": "none"}, "user_managed_networking": true, "api_vips": null, "ingress_vips": null}`,
 	},
