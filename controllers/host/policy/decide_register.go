@@ -328,8 +328,10 @@ func forgetTold(s *metal3.BareMetalHostStatus) {
 // ToldOfSpec reports whether Ironic was told all of the spec in this pass. A node that only came to know of a doubt,
 // or of an order, was not told of it, and has its name as it had it. Nor was one that is yet to be adopted.
 func (o *Observed) ToldOfSpec() bool {
-	n, read := o.InFull()
-	return o.Applied != nil && o.Applied.Name != nil && !(read && nodespec.IsKept(n.Node()) && !slices.Contains(inUse, o.Node.ProvisionState))
+	if n, read := o.InFull(); read && nodespec.IsKept(n.Node()) && !slices.Contains(inUse, o.Node.ProvisionState) {
+		return false
+	}
+	return o.Applied != nil && o.Applied.Name != nil
 }
 
 // settled reports a node at rest with which nothing is to be compared: neither the
