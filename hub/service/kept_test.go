@@ -16,6 +16,29 @@ import (
 	"github.com/ironflow/ironflow/test/hub/testhub"
 )
 
+// twoReplicas are two hubs of one store with a cluster of six hosts, and calls that are drawn by the seed.
+func twoReplicas(t *testing.T, seed, stream uint64) (store.Store, *rand.Rand, []*service.Hub, *crowded) {
+	t.Helper()
+	g := NewWithT(t)
+	s := opened(t, func() (store.Store, error) {
+		return store.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "hub.sqlite"))
+	})
+	random := rand.New(rand.NewPCG(seed, stream))
+	hubs := []*service.Hub{timeless(t, s), timeless(t, s)}
+	_, err := hubs[0].EnsureCluster(t.Context(), service.ClusterSpec{
+		ID: crowdedCluster, Name: "c", BaseDomain: "example.com", Masters: 3, Workers: 3, Version: "4.20.1", SSHKey: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f",
+		MachineNetworks: []string{"10.0.0.0/16"}, PullSecret: `{"auths":{}}`, Hold: true,
+	})
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = hubs[0].EnsureInfraEnv(t.Context(), service.InfraEnvSpec{ID: envID, Name: "env", ClusterID: crowdedCluster})
+	g.Expect(err).NotTo(HaveOccurred())
+	c := &crowded{tb: t}
+	for i := range 6 {
+		c.keys = append(c.keys, key(fmt.Sprintf("aaaaaaaa-0000-4000-8000-%012d", i)))
+	}
+	return s, random, hubs, c
+}
+
 // TestKeptClustersAreJudgedAsIfReadAnew: two replicas take calls in turn; whatever
 // they keep in memory, a program that has just started and reads everything finds
 // nothing to correct.
@@ -23,22 +46,7 @@ func TestKeptClustersAreJudgedAsIfReadAnew(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			g := NewWithT(t)
-			s := opened(t, func() (store.Store, error) {
-				return store.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "hub.sqlite"))
-			})
-			random := rand.New(rand.NewPCG(seed, 19))
-			hubs := []*service.Hub{timeless(t, s), timeless(t, s)}
-			_, err := hubs[0].EnsureCluster(t.Context(), service.ClusterSpec{
-				ID: crowdedCluster, Name: "c", BaseDomain: "example.com", Masters: 3, Workers: 3, Version: "4.20.1", SSHKey: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f",
-				MachineNetworks: []string{"10.0.0.0/16"}, PullSecret: `{"auths":{}}`, Hold: true,
-			})
-			g.Expect(err).NotTo(HaveOccurred())
-			_, err = hubs[0].EnsureInfraEnv(t.Context(), service.InfraEnvSpec{ID: envID, Name: "env", ClusterID: crowdedCluster})
-			g.Expect(err).NotTo(HaveOccurred())
-			c := &crowded{tb: t}
-			for i := range 6 {
-				c.keys = append(c.keys, key(fmt.Sprintf("aaaaaaaa-0000-4000-8000-%012d", i)))
-			}
+			s, random, hubs, c := twoReplicas(t, seed, 19)
 			for n := range 60 {
 				c.Hub = hubs[random.IntN(len(hubs))]
 				c.anything(random)

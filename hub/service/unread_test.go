@@ -3,13 +3,11 @@ package service_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/hub/service"
-	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -20,22 +18,8 @@ func TestReportsThatWereLeftUnreadStay(t *testing.T) {
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			g := NewWithT(t)
-			s := opened(t, func() (store.Store, error) {
-				return store.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "hub.sqlite"))
-			})
-			random := rand.New(rand.NewPCG(seed, 23))
-			hubs := []*service.Hub{timeless(t, s), timeless(t, s)}
-			_, err := hubs[0].EnsureCluster(t.Context(), service.ClusterSpec{
-				ID: crowdedCluster, Name: "c", BaseDomain: "example.com", Masters: 3, Workers: 3, Version: "4.20.1", SSHKey: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f",
-				MachineNetworks: []string{"10.0.0.0/16"}, PullSecret: `{"auths":{}}`, Hold: true,
-			})
-			g.Expect(err).NotTo(HaveOccurred())
-			_, err = hubs[0].EnsureInfraEnv(t.Context(), service.InfraEnvSpec{ID: envID, Name: "env", ClusterID: crowdedCluster})
-			g.Expect(err).NotTo(HaveOccurred())
-			c, told := &crowded{tb: t}, map[string]string{}
-			for i := range 6 {
-				c.keys = append(c.keys, key(fmt.Sprintf("aaaaaaaa-0000-4000-8000-%012d", i)))
-			}
+			s, random, hubs, c := twoReplicas(t, seed, 23)
+			told := map[string]string{}
 			tell := func(i int) {
 				text := c.text(c.troubled(i, random))
 				if c.Reply(t.Context(), c.keys[i], wire.StepReply{StepType: wire.StepTypeConnectivityCheck, Output: text}) == nil {
