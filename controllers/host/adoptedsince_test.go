@@ -65,6 +65,7 @@ func TestWhatIsToBeKeptIsSoOnceTheStatusSaysSo(t *testing.T) {
 				w.start(policy.Settings{})
 				let(time.Hour)
 				w.saysLeftAlone()
+				w.g.Expect(w.host().Status.ErrorMessage).To(And(ContainSubstring("records that what is on it is to be kept"), Not(ContainSubstring("is gone from Ironic"))))
 				w.g.Expect(w.sim.Total("PUT /v1/nodes/{node}/states/")).To(BeZero())
 			})
 		})

@@ -313,10 +313,18 @@ func concernUnproven(o *Observed, d *Decision) {
 	}
 	if !stalledBy(o, causeUnproven) || o.Retry {
 		fail(o, d, metal3.RegistrationError, causeUnproven, fmt.Sprintf(
-			why+", and its former node is gone from Ironic (now node %s): after a restore from an older backup something may be on it that nobody "+
+			why+", and "+formerNode(o)+": after a restore from an older backup something may be on it that nobody "+
 				"knows of, so it is left alone. To keep that, set spec.externallyProvisioned. If nothing is needed of it, %s", o.State(), DisplayName(o.Node), free))
 	}
 	d.wait(0, note)
+}
+
+// formerNode is what the node of a machine that may be in use tells of that; %s is the node.
+func formerNode(o *Observed) string {
+	if n, read := o.InFull(); read && nodespec.IsKept(n.Node()) {
+		return "node %s in Ironic records that what is on it is to be kept"
+	}
+	return "its former node is gone from Ironic (now node %s)"
 }
 
 // undeployed says what was seen of a machine in use, and that nothing is done to it. To
