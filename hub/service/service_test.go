@@ -220,6 +220,7 @@ func TestClusterOfGivenHosts(t *testing.T) {
 	roles := map[wire.HostRole]int{}
 	for _, h := range c.Hosts {
 		roles[h.Role]++
+		w.Expect(h.Inventory).To(BeEmpty(), "its reports are not read")
 	}
 	w.Expect(roles).To(Equal(map[wire.HostRole]int{wire.HostRoleMaster: 1, wire.HostRoleWorker: 2}))
 	for _, h := range c.Hosts {
