@@ -44,21 +44,21 @@ http {
 }
 `
 
-// frontDoor is nginx in front of the real Ironic.
-type frontDoor struct {
+// nginxProxy is nginx in front of the real Ironic.
+type nginxProxy struct {
 	url string
 	dir string
 	cmd *exec.Cmd
 }
 
-func newFrontDoor(t *testing.T, behind *lab.Ironic, trusted string) *frontDoor {
+func newNginxProxy(t *testing.T, behind *lab.Ironic, trusted string) *nginxProxy {
 	t.Helper()
 	e := NewWithT(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	e.Expect(err).NotTo(HaveOccurred())
 	address := listener.Addr().String()
 	e.Expect(listener.Close()).To(Succeed())
-	d := &frontDoor{url: "https://" + address, dir: t.TempDir()}
+	d := &nginxProxy{url: "https://" + address, dir: t.TempDir()}
 	conf := strings.NewReplacer("DIR", d.dir, "LISTEN", address, "IRONIC", behind.URL, "TRUSTED", trusted).Replace(nginxConf)
 	path := filepath.Join(d.dir, "nginx.conf")
 	e.Expect(os.WriteFile(path, []byte(conf), 0o600)).To(Succeed())
@@ -68,7 +68,7 @@ func newFrontDoor(t *testing.T, behind *lab.Ironic, trusted string) *frontDoor {
 }
 
 // serve writes nginx's own certificate and the authority of its clients.
-func (d *frontDoor) serve(t *testing.T, server, clients *pki.Authority) {
+func (d *nginxProxy) serve(t *testing.T, server, clients *pki.Authority) {
 	t.Helper()
 	e := NewWithT(t)
 	pair, err := server.Server()
@@ -79,7 +79,7 @@ func (d *frontDoor) serve(t *testing.T, server, clients *pki.Authority) {
 }
 
 // start runs nginx until the test ends.
-func (d *frontDoor) start(t *testing.T) {
+func (d *nginxProxy) start(t *testing.T) {
 	t.Helper()
 	e := NewWithT(t)
 	e.Expect(d.cmd.Start()).To(Succeed())
@@ -95,7 +95,7 @@ func (d *frontDoor) start(t *testing.T) {
 }
 
 // rotate has nginx use new certificates from now on.
-func (d *frontDoor) rotate(t *testing.T, server, clients *pki.Authority) {
+func (d *nginxProxy) rotate(t *testing.T, server, clients *pki.Authority) {
 	t.Helper()
 	d.serve(t, server, clients)
 	NewWithT(t).Expect(d.cmd.Process.Signal(syscall.SIGHUP)).To(Succeed())
@@ -109,17 +109,17 @@ func TestAccessToTheRealIronic(t *testing.T) {
 	l := labtest.New(t)
 	server, err := l.StartIronic(t.Context(), lab.IronicOptions{})
 	e.Expect(err).NotTo(HaveOccurred())
-	door := newFrontDoor(t, server, l.CAFile)
+	proxy := newNginxProxy(t, server, l.CAFile)
 	doors, clients := authority(t, "doors"), authority(t, "clients")
-	door.serve(t, doors, clients)
-	door.start(t)
+	proxy.serve(t, doors, clients)
+	proxy.start(t)
 	dir := t.TempDir()
 	files := credentials{filepath.Join(dir, "ca.crt"), filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")}
 	files.write(t, doors, clients, 1)
 	password := filepath.Join(dir, "password")
 	e.Expect(os.WriteFile(password, []byte(server.Password), 0o600)).To(Succeed())
 	config := ironic.Config{
-		URL: door.url, CAFile: files.ca, CertFile: files.cert, KeyFile: files.key,
+		URL: proxy.url, CAFile: files.ca, CertFile: files.cert, KeyFile: files.key,
 		Auth: ironic.Auth{Basic: &ironic.Basic{Username: server.User, PasswordFile: password}},
 	}
 	g, err := ironic.New(t.Context(), config)
@@ -131,11 +131,11 @@ func TestAccessToTheRealIronic(t *testing.T) {
 		change func(*ironic.Config)
 		want   string
 	}{
-		"without a client certificate":   {func(c *ironic.Config) { c.CertFile, c.KeyFile = "", "" }, "certificate"},
-		"with the authority of another":  {func(c *ironic.Config) { c.CAFile = l.CAFile }, "unknown authority"},
-		"without a password":             {func(c *ironic.Config) { c.Auth = ironic.Auth{} }, "refused our credentials"},
-		"with a wrong password":          {func(c *ironic.Config) { c.Auth.Basic = &ironic.Basic{Username: server.User, Password: "guessed"} }, "refused our credentials"},
-		"past the door, without a proxy": {func(c *ironic.Config) { c.URL = server.URL }, "unknown authority"},
+		"without a client certificate":    {func(c *ironic.Config) { c.CertFile, c.KeyFile = "", "" }, "certificate"},
+		"with the authority of another":   {func(c *ironic.Config) { c.CAFile = l.CAFile }, "unknown authority"},
+		"without a password":              {func(c *ironic.Config) { c.Auth = ironic.Auth{} }, "refused our credentials"},
+		"with a wrong password":           {func(c *ironic.Config) { c.Auth.Basic = &ironic.Basic{Username: server.User, Password: "guessed"} }, "refused our credentials"},
+		"past the proxy, without a proxy": {func(c *ironic.Config) { c.URL = server.URL }, "unknown authority"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := NewWithT(t)
@@ -151,7 +151,7 @@ func TestAccessToTheRealIronic(t *testing.T) {
 
 	works := func() error { _, err := g.Get(t.Context(), n.UUID); return err }
 	newDoors, newClients := authority(t, "new doors"), authority(t, "new clients")
-	door.rotate(t, newDoors, newClients)
+	proxy.rotate(t, newDoors, newClients)
 	e.Eventually(works, 20*time.Second, 100*time.Millisecond).ShouldNot(Succeed(), "the old certificates are refused")
 	files.write(t, newDoors, newClients, 2)
 	e.Eventually(works, 20*time.Second, 100*time.Millisecond).Should(Succeed(), "the new ones are read without a restart")

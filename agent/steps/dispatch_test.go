@@ -16,17 +16,17 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// crowd is a registry of so many short and long steps, each of which takes ten
+// manySteps is a registry of so many short and long steps, each of which takes ten
 // seconds, and the log of when each began.
-type crowd struct {
+type manySteps struct {
 	steps.Registry
 	start time.Time
 	began map[wire.StepType]time.Duration
 	lock  chan struct{}
 }
 
-func newCrowd(short, long int) *crowd {
-	c := &crowd{Registry: steps.Registry{}, start: time.Now(), began: map[wire.StepType]time.Duration{}, lock: make(chan struct{}, 1)}
+func newManySteps(short, long int) *manySteps {
+	c := &manySteps{Registry: steps.Registry{}, start: time.Now(), began: map[wire.StepType]time.Duration{}, lock: make(chan struct{}, 1)}
 	for i := range short {
 		c.add(fmt.Sprintf("short-%d", i), steps.Runner{Deadline: time.Minute})
 	}
@@ -36,7 +36,7 @@ func newCrowd(short, long int) *crowd {
 	return c
 }
 
-func (c *crowd) add(name string, r steps.Runner) {
+func (c *manySteps) add(name string, r steps.Runner) {
 	kind := wire.StepType(name)
 	r.Run = func(ctx context.Context, args []string) steps.Result {
 		c.lock <- struct{}{}
@@ -62,7 +62,7 @@ func dispatchAll(t *testing.T, d *steps.Dispatcher, names ...string) {
 func TestABoundedNumberOfStepsRunsInOrderOfArrival(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		c := newCrowd(14, 0)
+		c := newManySteps(14, 0)
 		d, r := dispatcher(c.Registry)
 		for i := range 14 {
 			dispatchAll(t, d, fmt.Sprintf("short-%d", i))
@@ -78,7 +78,7 @@ func TestABoundedNumberOfStepsRunsInOrderOfArrival(t *testing.T) {
 func TestLongStepsDoNotHoldBackShortOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		c := newCrowd(3, 5)
+		c := newManySteps(3, 5)
 		d, _ := dispatcher(c.Registry)
 		dispatchAll(t, d, "long-0", "long-1", "long-2", "long-3", "long-4", "short-0", "short-1", "short-2")
 		d.Wait(t.Context())
@@ -92,7 +92,7 @@ func TestLongStepsDoNotHoldBackShortOnes(t *testing.T) {
 func TestAStepThatHandsOverDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		c := newCrowd(10, 0)
+		c := newManySteps(10, 0)
 		c.add("stop-installation", steps.Runner{Deadline: time.Minute, HandsOver: true})
 		d, _ := dispatcher(c.Registry)
 		for i := range 10 {
@@ -107,7 +107,7 @@ func TestAStepThatHandsOverDoesNotWait(t *testing.T) {
 func TestAWaitingStepTakesTheNewestArguments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		c := newCrowd(0, 4)
+		c := newManySteps(0, 4)
 		d, r := dispatcher(c.Registry)
 		dispatchAll(t, d, "long-0", "long-1", "long-2", "long-3")
 		d.Dispatch(t.Context(), wire.Step{StepType: "long-3", StepID: "again", Args: []string{"new"}})
@@ -133,8 +133,8 @@ func TestARequestWithOtherArgumentsFollowsTheRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
-				crowd := newCrowd(0, 1)
-				d, r := dispatcher(crowd.Registry)
+				many := newManySteps(0, 1)
+				d, r := dispatcher(many.Registry)
 				dispatchAll(t, d, "long-0")
 				synctest.Wait()
 				for i, args := range c.args {
@@ -150,7 +150,7 @@ func TestARequestWithOtherArgumentsFollowsTheRun(t *testing.T) {
 func TestACancelledRunIsNotFollowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		c := newCrowd(0, 1)
+		c := newManySteps(0, 1)
 		d, r := dispatcher(c.Registry)
 		dispatchAll(t, d, "long-0")
 		synctest.Wait()
@@ -165,7 +165,7 @@ func TestACancelledRunIsNotFollowed(t *testing.T) {
 func TestAStuckStepKeepsNoWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		c := newCrowd(0, 3)
+		c := newManySteps(0, 3)
 		c.Registry["long-stuck"] = steps.Runner{Deadline: 3 * time.Minute, Run: func(context.Context, []string) steps.Result {
 			<-time.After(time.Hour)
 			return steps.Text("late")
@@ -188,7 +188,7 @@ var errGone = errors.New("the hub ended the installation")
 func TestMootStepsAreCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		c := newCrowd(1, 5)
+		c := newManySteps(1, 5)
 		cause := make(chan error, 1)
 		c.Registry["long-0"] = steps.Runner{Deadline: time.Hour, Run: func(ctx context.Context, _ []string) steps.Result {
 			<-ctx.Done()
@@ -220,7 +220,7 @@ func TestMootStepsAreCancelled(t *testing.T) {
 func TestStepsThatTheAgentsEndCutsOffAreNotAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		c := newCrowd(0, 1)
+		c := newManySteps(0, 1)
 		c.Registry["long-1"] = steps.Runner{Deadline: time.Hour, Run: func(ctx context.Context, _ []string) steps.Result {
 			<-ctx.Done()
 			return steps.Result{Exit: steps.ExitPull, Output: `{"images":[{"name":"a","result":"failure"}]}`}

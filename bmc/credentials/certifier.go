@@ -166,7 +166,7 @@ func (c *Certifier) note(ctx context.Context, version string, record *certificat
 	if err != nil {
 		return "", err
 	}
-	return notebook{c.Records}.note(ctx, version, data)
+	return recordWriter{c.Records}.note(ctx, version, data)
 }
 
 func (c *Certifier) answered(ctx context.Context, version string, before, after *certificate.Record) error {
@@ -184,7 +184,7 @@ func (c *Certifier) answered(ctx context.Context, version string, before, after 
 	if same(was, shall) {
 		return nil
 	}
-	return notebook{c.Records}.answered(ctx, version, was, shall)
+	return recordWriter{c.Records}.answered(ctx, version, was, shall)
 }
 
 // short is what an error says, on one line and not too long.

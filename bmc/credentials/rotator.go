@@ -180,7 +180,7 @@ func (r *Rotator) note(ctx context.Context, version string, before, after *rotat
 	if err != nil {
 		return "", err
 	}
-	return notebook{r.Store}.note(ctx, version, data)
+	return recordWriter{r.Store}.note(ctx, version, data)
 }
 
 // answered writes the record after something that was done in the world.
@@ -196,7 +196,7 @@ func (r *Rotator) answered(ctx context.Context, version string, before, after *r
 	if err != nil {
 		return err
 	}
-	return notebook{r.Store}.answered(ctx, version, was, shall)
+	return recordWriter{r.Store}.answered(ctx, version, was, shall)
 }
 
 func (r *Rotator) send(ctx context.Context, o *rotation.Observed, version string, a rotation.Send) error {

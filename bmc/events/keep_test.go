@@ -328,7 +328,7 @@ func TestProve(t *testing.T) {
 			if c.arrives {
 				arrived <- sent.Add(1500 * time.Millisecond)
 			}
-			took, err := Prove(ctx, &impatient{connect(t, c.bmc), func() {
+			took, err := Prove(ctx, &afterPost{connect(t, c.bmc), func() {
 				if !c.arrives {
 					cancel()
 				}
@@ -348,14 +348,14 @@ func TestProve(t *testing.T) {
 	}
 }
 
-// impatient does something after each POST.
-type impatient struct {
+// afterPost does something after each POST.
+type afterPost struct {
 	*client.Client
 
 	then func()
 }
 
-func (i *impatient) Post(ctx context.Context, path string, body any) (*client.Answer, error) {
+func (i *afterPost) Post(ctx context.Context, path string, body any) (*client.Answer, error) {
 	defer i.then()
 	return i.Client.Post(ctx, path, body)
 }

@@ -40,6 +40,6 @@ func TestHostsOfOneBMCAreProbedInTurn(t *testing.T) {
 		}
 		return probed
 	}).WithTimeout(time.Minute).Should(Equal(hosts))
-	w.Expect(w.crowd.Load()).To(BeEquivalentTo(probesAtOnce))
+	w.Expect(w.mostProbing.Load()).To(BeEquivalentTo(probesAtOnce))
 	w.Eventually(w.Sim.Sessions).WithTimeout(time.Minute).Should(HaveLen(1), "they have one session of ours")
 }

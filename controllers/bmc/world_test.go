@@ -40,9 +40,9 @@ type world struct {
 	sizes *images.SizeCache
 	// live has the live images that are not built per host; nil knows of none.
 	live LiveImage
-	// probing is how many hosts are probed now, crowd the most of them. Slow makes a probe take time.
-	probing, crowd atomic.Int64
-	slow           func()
+	// probing is how many hosts are probed now, mostProbing the most of them at once. Slow makes a probe take time.
+	probing, mostProbing atomic.Int64
+	slow                 func()
 }
 
 func newWorld(t *testing.T, system simulator.System, with ...func(*world)) *world {
@@ -58,7 +58,7 @@ func newWorld(t *testing.T, system simulator.System, with ...func(*world)) *worl
 			Probe: func(ctx context.Context, c *client.Client, target client.Target) (*v1alpha1.BMCReport, error) {
 				now := w.probing.Add(1)
 				defer w.probing.Add(-1)
-				for most := w.crowd.Load(); now > most && !w.crowd.CompareAndSwap(most, now); most = w.crowd.Load() {
+				for most := w.mostProbing.Load(); now > most && !w.mostProbing.CompareAndSwap(most, now); most = w.mostProbing.Load() {
 				}
 				if w.slow != nil {
 					w.slow()

@@ -15,8 +15,8 @@ import (
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
-// newEars are those of one host, at rest or not, on the leader.
-func newEars(t *testing.T, busy bool, told *kevents.FakeRecorder) *Dispatcher {
+// newDispatcher is that of one host, at rest or not, on the leader.
+func newDispatcher(t *testing.T, busy bool, told *kevents.FakeRecorder) *Dispatcher {
 	t.Helper()
 	c, err := newCounts(nil, nil)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
@@ -47,7 +47,7 @@ func TestWhoIsWoken(t *testing.T) {
 		{meaning.Other, true, false, false},
 	} {
 		g := NewWithT(t)
-		dispatcher, host, health := newEars(t, c.busy, nil), 0, 0
+		dispatcher, host, health := newDispatcher(t, c.busy, nil), 0, 0
 		dispatcher.OnHost(func(k types.NamespacedName, power bool) {
 			g.Expect(k).To(Equal(key))
 			g.Expect(power).To(Equal(c.kind == meaning.Power))
@@ -84,7 +84,7 @@ func TestWhoseMachineItIs(t *testing.T) {
 	} {
 		g := NewWithT(t)
 		told := kevents.NewFakeRecorder(10)
-		dispatcher, woken := newEars(t, true, told), 0
+		dispatcher, woken := newDispatcher(t, true, told), 0
 		dispatcher.OnHost(func(types.NamespacedName, bool) { woken++ })
 		keys, err := events.NewKeys(secretOf("k"))
 		g.Expect(err).NotTo(HaveOccurred())
@@ -116,7 +116,7 @@ func TestWhoseMachineItIs(t *testing.T) {
 func TestAMadBMC(t *testing.T) {
 	g := NewWithT(t)
 	told := kevents.NewFakeRecorder(2000)
-	dispatcher := newEars(t, false, told)
+	dispatcher := newDispatcher(t, false, told)
 	for range 1000 {
 		dispatcher.Alert(events.Alert{Host: "u", Severity: meaning.Warning, Message: "hot"})
 	}
@@ -128,7 +128,7 @@ func TestAMadBMC(t *testing.T) {
 // five seconds, and each delivery is followed by one as long as a test event is waited for.
 func TestNotes(t *testing.T) {
 	g := NewWithT(t)
-	dispatcher := newEars(t, false, nil)
+	dispatcher := newDispatcher(t, false, nil)
 	now := noon
 	dispatcher.leads, dispatcher.notes = func() bool { return false }, newNotes(nil, func() time.Time { return now })
 	for i := range 1000 {

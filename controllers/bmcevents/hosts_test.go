@@ -21,7 +21,7 @@ func TestWhoIsHeard(t *testing.T) {
 	g := NewWithT(t)
 	keys, err := events.NewKeys(secretOf("k"))
 	g.Expect(err).NotTo(HaveOccurred())
-	e := newEars(t, false, nil)
+	e := newDispatcher(t, false, nil)
 	e.receiver = events.NewReceiver(events.Options{Keys: keys, Sink: e, Heard: e.heard, Now: e.now})
 	e.hosts, e.machines = map[types.UID]*host{}, map[machine]int{}
 	heard := func(h *metal3.BareMetalHost) bool {

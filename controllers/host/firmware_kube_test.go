@@ -31,8 +31,8 @@ import (
 	"github.com/ironflow/ironflow/test/lab/labtest"
 )
 
-// crowd is how many hosts are brought to available at once.
-const crowd = 40
+// manyHosts is how many hosts are brought to available at once.
+const manyHosts = 40
 
 // TestFirmwareIsToldBeforeAHostIsAvailable brings many hosts to available at once, on a real
 // API server: whoever watches a host until it is available, and then asks for its firmware
@@ -58,12 +58,12 @@ func TestFirmwareIsToldBeforeAHostIsAvailable(t *testing.T) {
 	kube, err := client.New(plane.Config(), client.Options{Scheme: scheme})
 	g.Expect(err).NotTo(HaveOccurred())
 	firstAvailable := watchAvailable(t, plane, scheme)
-	for n := range crowd {
+	for n := range manyHosts {
 		createHost(t, kube, n, metav1.ObjectMeta{}, func(h *metal3.BareMetalHost) {
 			h.Spec.BMC.Address = strings.Replace(h.Spec.BMC.Address, "redfish-virtualmedia:", "idrac-virtualmedia:", 1)
 		})
 	}
-	g.Eventually(firstAvailable, kubePatience, 100*time.Millisecond).Should(HaveLen(crowd))
+	g.Eventually(firstAvailable, kubePatience, 100*time.Millisecond).Should(HaveLen(manyHosts))
 	available := firstAvailable()
 	eachHost(t, kube, func(h *metal3.BareMetalHost) {
 		settings, components := &metal3.HostFirmwareSettings{}, &metal3.HostFirmwareComponents{}
@@ -76,7 +76,7 @@ func TestFirmwareIsToldBeforeAHostIsAvailable(t *testing.T) {
 		}
 	})
 	last := lastWrites(t, plane.AuditLog)
-	for n := range crowd {
+	for n := range manyHosts {
 		name := fmt.Sprintf("host-%d", n)
 		for _, kind := range []string{"hostfirmwaresettings", "hostfirmwarecomponents"} {
 			g.Expect(last[kind+"/"+name]).NotTo(BeZero())

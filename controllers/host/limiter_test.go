@@ -41,12 +41,12 @@ func TestHostsInLineAreRetriedMoreAndMoreRarely(t *testing.T) {
 			let(time.Second)
 			return &kubeapi.Fault{Status: http.StatusInternalServerError, Text: "etcd does not answer"}
 		})
-		for n := 2; n <= crowd; n++ {
+		for n := 2; n <= manyHosts; n++ {
 			w.another(fmt.Sprint("host-", n), fmt.Sprintf("52:54:00:00:00:%02x", n))
 		}
 		let(10 * time.Minute)
 		// 5 ms, doubled each time, comes to ten minutes after 17 attempts.
-		w.g.Expect(refused.Load()).To(BeNumerically("<=", 17*crowd))
+		w.g.Expect(refused.Load()).To(BeNumerically("<=", 17*manyHosts))
 		w.api.Intercept(w.seen)
 		w.untilAll("available", 20*time.Minute, in(metal3.StateAvailable))
 	})
@@ -100,7 +100,7 @@ func (w *world) inEast(count int) {
 	}
 }
 
-// TestAPanicGivesThePlaceBack has the passes of a crowd end in panics for a while.
+// TestAPanicGivesThePlaceBack has the passes of many hosts end in panics for a while.
 func TestAPanicGivesThePlaceBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, assisted(nil), policy.Settings{}, nil)
@@ -109,7 +109,7 @@ func TestAPanicGivesThePlaceBack(t *testing.T) {
 		w.mu.Lock()
 		w.mayFail, w.panics = true, true
 		w.mu.Unlock()
-		for n := 2; n <= crowd; n++ {
+		for n := 2; n <= manyHosts; n++ {
 			w.another(fmt.Sprint("host-", n), fmt.Sprintf("52:54:00:00:00:%02x", n))
 		}
 		let(time.Minute)

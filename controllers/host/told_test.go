@@ -12,13 +12,13 @@ import (
 	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
 
-// ears stand for those that hear BMCs.
-type ears struct {
+// bmcEvents stand for what receives the events of BMCs.
+type bmcEvents struct {
 	tell func(key types.NamespacedName, power bool)
 }
 
 // OnHost implements schedule.Events.
-func (e *ears) OnHost(tell func(key types.NamespacedName, power bool)) { e.tell = tell }
+func (e *bmcEvents) OnHost(tell func(key types.NamespacedName, power bool)) { e.tell = tell }
 
 const putPower = "PUT /v1/nodes/{node}/states/power"
 
@@ -27,24 +27,24 @@ const putPower = "PUT /v1/nodes/{node}/states/power"
 func TestIronicLooksAtAMachineWhoseBMCTells(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(h *metal3.BareMetalHost)
-		tell   func(e *ears)
+		tell   func(e *bmcEvents)
 		looks  int
 	}{
-		"nothing was told":  {tell: func(*ears) {}},
-		"something else":    {tell: func(e *ears) { e.tell(lab, false) }},
-		"power":             {tell: func(e *ears) { e.tell(lab, true) }, looks: 1},
-		"power, many times": {tell: func(e *ears) { flood(e, 100, 100*time.Millisecond) }, looks: 2},
+		"nothing was told":  {tell: func(*bmcEvents) {}},
+		"something else":    {tell: func(e *bmcEvents) { e.tell(lab, false) }},
+		"power":             {tell: func(e *bmcEvents) { e.tell(lab, true) }, looks: 1},
+		"power, many times": {tell: func(e *bmcEvents) { flood(e, 100, 100*time.Millisecond) }, looks: 2},
 		"power, of a machine that is to be off": {
-			change: func(h *metal3.BareMetalHost) { h.Spec.Online = false }, tell: func(e *ears) { e.tell(lab, true) }, looks: 1,
+			change: func(h *metal3.BareMetalHost) { h.Spec.Online = false }, tell: func(e *bmcEvents) { e.tell(lab, true) }, looks: 1,
 		},
 		"power, of a machine that must not be switched off": {
-			change: func(h *metal3.BareMetalHost) { h.Spec.Online, h.Spec.DisablePowerOff = false, true }, tell: func(e *ears) { e.tell(lab, true) },
+			change: func(h *metal3.BareMetalHost) { h.Spec.Online, h.Spec.DisablePowerOff = false, true }, tell: func(e *bmcEvents) { e.tell(lab, true) },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
-				told := &ears{}
+				told := &bmcEvents{}
 				w := newWorldWith(t, simulator.Options{}, Options{Events: told}, c.change)
 				defer w.stop()
 				w.untilState(metal3.StateAvailable, 2*time.Minute)
@@ -62,7 +62,7 @@ func TestIronicLooksAtAMachineWhoseBMCTells(t *testing.T) {
 	}
 }
 
-func flood(e *ears, n int, pause time.Duration) {
+func flood(e *bmcEvents, n int, pause time.Duration) {
 	for range n {
 		e.tell(lab, true)
 		let(pause)
@@ -75,7 +75,7 @@ func TestAChangeOfPowerIsSeenAtOnce(t *testing.T) {
 	took := map[bool]time.Duration{}
 	for _, tells := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			told := &ears{}
+			told := &bmcEvents{}
 			w := newWorldWith(t, simulator.Options{}, Options{Events: told}, nil)
 			defer w.stop()
 			w.untilAtRest()

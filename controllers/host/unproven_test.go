@@ -425,7 +425,7 @@ func TestAFleetOfFreeHostsOutlivesTheDatabase(t *testing.T) {
 
 // offWithoutNode is restored as free and off, as its machine is, in an Ironic that has lost the node by which that was
 // installed meanwhile.
-func offWithoutNode(t *testing.T, told *ears) *world {
+func offWithoutNode(t *testing.T, told *bmcEvents) *world {
 	t.Helper()
 	w := newWorldWith(t, assisted(nil), Options{Events: told}, func(h *metal3.BareMetalHost) { h.Spec.Online = false })
 	w.untilState(metal3.StateAvailable, time.Minute)
@@ -455,7 +455,7 @@ func offWithoutNode(t *testing.T, told *ears) *world {
 // if it were asked for that: such a look is none.
 func TestALookAtThePowerDoesNotSwitchOffWhatMayBeInUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		told := &ears{}
+		told := &bmcEvents{}
 		w := offWithoutNode(t, told)
 		defer func() { w.stop() }()
 		told.tell(lab, true) // the mains are back, and the machine is on
@@ -489,7 +489,7 @@ func TestAMachineWhoseBMCTellsIsNotOffByThePowerOfBefore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				told := &ears{}
+				told := &bmcEvents{}
 				w := offWithoutNode(t, told)
 				defer func() { w.stop() }()
 				told.tell(lab, true)

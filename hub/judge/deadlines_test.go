@@ -17,23 +17,23 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// dice makes records of any age.
-type dice struct {
+// generator makes records of any age.
+type generator struct {
 	*rand.Rand
 	now time.Time
 }
 
-func (d dice) coin() bool { return d.IntN(2) == 0 }
+func (d generator) coin() bool { return d.IntN(2) == 0 }
 
-func pick[T any](d dice, of ...T) T { return of[d.IntN(len(of))] }
+func pick[T any](d generator, of ...T) T { return of[d.IntN(len(of))] }
 
 // before is some time ago, mostly near one of the limits.
-func (d dice) before() wire.DateTime {
+func (d generator) before() wire.DateTime {
 	limits := []time.Duration{0, time.Minute, 3 * time.Minute, 5 * time.Minute, 10 * time.Minute, 17 * time.Minute, 20 * time.Minute, 40 * time.Minute, time.Hour, 5 * time.Hour, 24 * time.Hour}
 	return wire.At(d.now.Add(-pick(d, limits...) - time.Duration(d.IntN(1200)-600)*time.Second))
 }
 
-func (d dice) host() *store.Host {
+func (d generator) host() *store.Host {
 	h := &store.Host{API: wire.Host{
 		Status: pick(d, hostmachine.Machine.States...), StatusUpdatedAt: d.before(), CheckedInAt: d.before(), Bootstrap: d.coin(),
 		ConnectionTimedOut: d.coin(), LogsInfo: pick(d, "", wire.LogsStateRequested, wire.LogsStateCollecting, wire.LogsStateCompleted), LogsStartedAt: d.before(),
@@ -45,7 +45,7 @@ func (d dice) host() *store.Host {
 	return h
 }
 
-func (d dice) cluster() *store.Cluster {
+func (d generator) cluster() *store.Cluster {
 	c := &store.Cluster{Masters: pick(d, 1, 3), API: wire.Cluster{Status: pick(d, clustermachine.Machine.States...), StatusUpdatedAt: d.before()}}
 	if d.coin() {
 		c.PreparedAt = d.before().Time
@@ -62,7 +62,7 @@ func (d dice) cluster() *store.Cluster {
 	return c
 }
 
-func (d dice) judge(soft bool) judge.Judge {
+func (d generator) judge(soft bool) judge.Judge {
 	timers := judge.Timers{Soft: soft}.WithDefaults()
 	return judge.Judge{Rules: &judge.Rules{Timers: timers, Needs: validations.OpenShift}, Moment: judge.Moment{Now: d.now, Started: d.before().Time}}
 }
@@ -75,7 +75,7 @@ func TestNothingChangesBeforeItsDeadline(t *testing.T) {
 	t.Logf("seed %d", seed)
 	changed := map[string]bool{}
 	for i := range 30_000 {
-		d := dice{rand.New(rand.NewPCG(seed, uint64(i))), time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)}
+		d := generator{rand.New(rand.NewPCG(seed, uint64(i))), time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)}
 		now := d.judge(d.coin())
 		later := now
 		later.Now = later.Now.Add(time.Duration(d.IntN(100_000_000)) * time.Millisecond)

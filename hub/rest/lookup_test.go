@@ -21,8 +21,8 @@ func TestAClusterOfAReleaseImage(t *testing.T) {
 	_, digest, _ := strings.Cut(debian.Push(t, "mirror/release", realregistry.Release(t)), "@")
 	mirrors, err := registry.ParseMirrors(debian.Mirrors("quay.example.invalid/ocp", "mirror"))
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	desk := &lookup.Finder{Reader: &registry.Reader{Mirrors: mirrors, CA: debian.CA}, Mode: lookup.Always}
-	c := newClient(t, testhub.Start(t, testhub.Options{API: func(o *rest.Options) { o.Lookup = desk }}).User())
+	finder := &lookup.Finder{Reader: &registry.Reader{Mirrors: mirrors, CA: debian.CA}, Mode: lookup.Always}
+	c := newClient(t, testhub.Start(t, testhub.Options{API: func(o *rest.Options) { o.Lookup = finder }}).User())
 	create := func(password string, more map[string]any) map[string]any {
 		out := map[string]any{"name": "edge", "pull_secret": debian.PullSecret(password), "ocp_release_image": "quay.example.invalid/ocp/release@" + digest}
 		maps.Copy(out, more)

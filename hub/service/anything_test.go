@@ -16,8 +16,8 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// fate is what happens to the hosts of a cluster, in any order.
-type fate struct {
+// randomRun is what happens to the hosts of a cluster, in any order.
+type randomRun struct {
 	*world
 	*rand.Rand
 	// cluster is the one that hosts are bound to.
@@ -28,36 +28,39 @@ type fate struct {
 }
 
 // happenings are all that agents, people and controllers may do, by name.
-var happenings = map[string]func(*fate, string) error{
-	"registers": func(f *fate, h string) error {
+var happenings = map[string]func(*randomRun, string) error{
+	"registers": func(f *randomRun, h string) error {
 		_, err := f.RegisterHost(f.ctx, service.Registration{InfraEnvID: envID, HostID: h})
 		if err == nil {
 			f.Expect(f.status(h)).NotTo(BeElementOf(awaited), "a host came, and nobody noticed")
 		}
 		return err
 	},
-	"is seen":        func(f *fate, h string) error { f.inventory(h, nil); return nil },
-	"is too small":   func(f *fate, h string) error { f.inventory(h, func(i *wire.Inventory) { i.CPU.Count = 0 }); return nil },
-	"disk is well":   func(f *fate, h string) error { f.checkDisk(h); return nil },
-	"loses medium":   func(f *fate, h string) error { f.losesMedium(h); return nil },
-	"install fails":  func(f *fate, h string) error { return f.installFails(h) },
-	"reaches stage":  func(f *fate, h string) error { return f.stage(h, f.anyStage()) },
-	"says it failed": func(f *fate, h string) error { return f.stage(h, wire.HostStageFailed) },
-	"is told failed": func(f *fate, h string) error { return f.FailHost(f.ctx, key(h), "told") },
-	"is told done":   func(f *fate, h string) error { return f.CompleteHost(f.ctx, key(h)) },
-	"is bound":       func(f *fate, h string) error { _, err := f.BindHost(f.ctx, key(h), f.cluster); return err },
-	"is unbound":     func(f *fate, h string) error { _, err := f.UnbindHost(f.ctx, key(h)); return err },
-	"is reset":       func(f *fate, h string) error { _, err := f.ResetHost(f.ctx, key(h)); return err },
-	"is approved":    func(f *fate, h string) error { return f.ApproveHost(f.ctx, key(h), f.IntN(3) > 0) },
-	"is removed":     func(f *fate, h string) error { return f.DeleteHost(f.ctx, key(h)) },
-	"is installed":   func(f *fate, h string) error { _, err := f.InstallHost(f.ctx, key(h)); return err },
-	"installation":   func(f *fate, _ string) error { _, err := f.StartInstallation(f.ctx, f.cluster); return err },
-	"cancel":         func(f *fate, _ string) error { _, err := f.CancelInstallation(f.ctx, f.cluster); return err },
-	"reset":          func(f *fate, _ string) error { _, err := f.ResetCluster(f.ctx, f.cluster); return err },
-	"more hosts":     func(f *fate, _ string) error { _, err := f.AllowAddHosts(f.ctx, f.cluster); return err },
-	"a moment":       func(*fate, string) error { pass(time.Second); return nil },
-	"silence":        func(*fate, string) error { pass(4 * time.Minute); return nil },
-	"an hour": func(f *fate, _ string) error {
+	"is seen": func(f *randomRun, h string) error { f.inventory(h, nil); return nil },
+	"is too small": func(f *randomRun, h string) error {
+		f.inventory(h, func(i *wire.Inventory) { i.CPU.Count = 0 })
+		return nil
+	},
+	"disk is well":   func(f *randomRun, h string) error { f.checkDisk(h); return nil },
+	"loses medium":   func(f *randomRun, h string) error { f.losesMedium(h); return nil },
+	"install fails":  func(f *randomRun, h string) error { return f.installFails(h) },
+	"reaches stage":  func(f *randomRun, h string) error { return f.stage(h, f.anyStage()) },
+	"says it failed": func(f *randomRun, h string) error { return f.stage(h, wire.HostStageFailed) },
+	"is told failed": func(f *randomRun, h string) error { return f.FailHost(f.ctx, key(h), "told") },
+	"is told done":   func(f *randomRun, h string) error { return f.CompleteHost(f.ctx, key(h)) },
+	"is bound":       func(f *randomRun, h string) error { _, err := f.BindHost(f.ctx, key(h), f.cluster); return err },
+	"is unbound":     func(f *randomRun, h string) error { _, err := f.UnbindHost(f.ctx, key(h)); return err },
+	"is reset":       func(f *randomRun, h string) error { _, err := f.ResetHost(f.ctx, key(h)); return err },
+	"is approved":    func(f *randomRun, h string) error { return f.ApproveHost(f.ctx, key(h), f.IntN(3) > 0) },
+	"is removed":     func(f *randomRun, h string) error { return f.DeleteHost(f.ctx, key(h)) },
+	"is installed":   func(f *randomRun, h string) error { _, err := f.InstallHost(f.ctx, key(h)); return err },
+	"installation":   func(f *randomRun, _ string) error { _, err := f.StartInstallation(f.ctx, f.cluster); return err },
+	"cancel":         func(f *randomRun, _ string) error { _, err := f.CancelInstallation(f.ctx, f.cluster); return err },
+	"reset":          func(f *randomRun, _ string) error { _, err := f.ResetCluster(f.ctx, f.cluster); return err },
+	"more hosts":     func(f *randomRun, _ string) error { _, err := f.AllowAddHosts(f.ctx, f.cluster); return err },
+	"a moment":       func(*randomRun, string) error { pass(time.Second); return nil },
+	"silence":        func(*randomRun, string) error { pass(4 * time.Minute); return nil },
+	"an hour": func(f *randomRun, _ string) error {
 		f.live(time.Hour, f.here()...)
 		return nil
 	},
@@ -83,17 +86,17 @@ var restingClusters = []string{
 	wire.ClusterStatusAddingHosts, wire.ClusterStatusError, wire.ClusterStatusCancelled,
 }
 
-func (f *fate) installFails(host string) error {
+func (f *randomRun) installFails(host string) error {
 	return f.Reply(f.ctx, key(host), wire.StepReply{StepType: wire.StepTypeInstall, ExitCode: 1, Error: "no space"})
 }
 
-func (f *fate) anyStage() wire.HostStage {
+func (f *randomRun) anyStage() wire.HostStage {
 	stages := hostmachine.Stages(wire.HostRoleMaster, f.IntN(2) == 0, false)
 	return stages[f.IntN(len(stages))]
 }
 
 // here are the hosts that the hub knows.
-func (f *fate) here() (hosts []string) {
+func (f *randomRun) here() (hosts []string) {
 	for _, h := range all {
 		if _, err := f.Host(f.ctx, key(h)); err == nil {
 			hosts = append(hosts, h)
@@ -103,7 +106,7 @@ func (f *fate) here() (hosts []string) {
 }
 
 // next has one thing happen, and looks at what it led to.
-func (f *fate) next(names []string) {
+func (f *randomRun) next(names []string) {
 	name, host := names[f.IntN(len(names))], all[f.IntN(len(all))]
 	if f.IntN(2) == 0 {
 		name = often[f.IntN(len(often))]
@@ -166,7 +169,7 @@ func TestAnythingMayHappen(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := begins[i%len(begins)](t, service.Timers{Soft: i%8 > 3, Renewal: time.Hour})
 			running.Store("") // what decides here is left to chance
-			f := &fate{world: w, Rand: rand.New(rand.NewPCG(seed, uint64(i))), cluster: sharedCluster, seen: seen}
+			f := &randomRun{world: w, Rand: rand.New(rand.NewPCG(seed, uint64(i))), cluster: sharedCluster, seen: seen}
 			for range 40 {
 				f.next(names)
 			}

@@ -73,12 +73,12 @@ func TestTroubleThatMayPass(t *testing.T) {
 	}
 	for name, trouble := range map[string]func(*testing.T, *WithT) error{
 		"the server vanishes": func(t *testing.T, g *WithT) error {
-			door := doorTo(t, db)
-			s, err := store.OpenPostgres(t.Context(), store.PostgresOptions{URL: door.url, PasswordFile: db.PasswordFile})
+			way := forwarderTo(t, db)
+			s, err := store.OpenPostgres(t.Context(), store.PostgresOptions{URL: way.url, PasswordFile: db.PasswordFile})
 			g.Expect(err).NotTo(HaveOccurred())
 			defer func() { _ = s.Close() }()
 			return s.View(t.Context(), func(r *store.Reader) error {
-				door.slam()
+				way.cut()
 				_, err := r.Cluster("c")
 				return err
 			})
@@ -113,14 +113,14 @@ func TestTroubleThatMayPass(t *testing.T) {
 	}
 }
 
-// door is a way to the database that can be shut.
-type door struct {
+// forwarder is a way to the database that can be cut.
+type forwarder struct {
 	url  string
 	mu   sync.Mutex
 	open []net.Conn
 }
 
-func doorTo(t *testing.T, db *postgres.Database) *door {
+func forwarderTo(t *testing.T, db *postgres.Database) *forwarder {
 	t.Helper()
 	g := NewWithT(t)
 	config, err := pgx.ParseConfig(db.URL)
@@ -128,7 +128,7 @@ func doorTo(t *testing.T, db *postgres.Database) *door {
 	network, address := pgconn.NetworkAddress(config.Host, config.Port)
 	front, err := net.Listen("tcp", "127.0.0.1:0")
 	g.Expect(err).NotTo(HaveOccurred())
-	d := &door{url: "postgres://" + config.User + "@" + front.Addr().String() + "/" + config.Database}
+	d := &forwarder{url: "postgres://" + config.User + "@" + front.Addr().String() + "/" + config.Database}
 	var passing sync.WaitGroup
 	passing.Go(func() {
 		for {
@@ -150,14 +150,14 @@ func doorTo(t *testing.T, db *postgres.Database) *door {
 	})
 	t.Cleanup(func() {
 		_ = front.Close()
-		d.slam()
+		d.cut()
 		passing.Wait()
 	})
 	return d
 }
 
-// slam breaks all connections off.
-func (d *door) slam() {
+// cut breaks all connections off.
+func (d *forwarder) cut() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, c := range d.open {

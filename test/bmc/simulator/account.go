@@ -29,7 +29,7 @@ const accountSlots = 16
 func accountPath(id string) string { return path("AccountService", "Accounts", id) }
 
 func getAccountService(c *call) (reply, error) {
-	p := c.s.book.Policy
+	p := c.s.accounts.Policy
 	body := resource("AccountService.v1_15_1.AccountService", "AccountService", "Account Service", path("AccountService"), object{
 		"ServiceEnabled": true, "Status": status("OK"), "MinPasswordLength": p.MinLength, "Accounts": link("AccountService", "Accounts"),
 		"Roles": link("AccountService", "Roles"), "AccountLockoutThreshold": p.Threshold, "AccountLockoutDuration": int(p.Lockout.Seconds()),
@@ -46,7 +46,7 @@ func getAccountService(c *call) (reply, error) {
 func patchAccountService(c *call) (reply, error) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	p := c.s.book.Policy
+	p := c.s.accounts.Policy
 	for name, value := range c.body {
 		number, isNumber := value.(float64)
 		if !isNumber || number < 0 {
@@ -63,13 +63,13 @@ func patchAccountService(c *call) (reply, error) {
 			return reply{}, faultAt(name, unknownProperty, "The property %s is not in the list of valid properties.", name)
 		}
 	}
-	c.s.book.Policy = p
+	c.s.accounts.Policy = p
 	return done()
 }
 
 func listAccounts(c *call) (reply, error) {
 	var ids []string
-	for _, a := range c.s.book.List() {
+	for _, a := range c.s.accounts.List() {
 		ids = append(ids, a.ID)
 	}
 	if c.of.has(AccountSlots) {
@@ -87,7 +87,7 @@ func (c *call) accountObject(a accounts.Account) object {
 		role = object{"Role": link("AccountService", "Roles", a.Role)}
 	}
 	return resource("ManagerAccount.v1_12_1.ManagerAccount", a.ID, "User account "+a.ID, accountPath(a.ID), object{
-		"UserName": a.UserName, "Password": nil, "RoleId": a.Role, "Enabled": !a.Disabled, "Locked": c.s.book.Locked(a.ID, time.Now()),
+		"UserName": a.UserName, "Password": nil, "RoleId": a.Role, "Enabled": !a.Disabled, "Locked": c.s.accounts.Locked(a.ID, time.Now()),
 		"PasswordChangeRequired": a.ChangeRequired, "AccountTypes": []string{"Redfish"}, "Links": role,
 	})
 }
@@ -95,7 +95,7 @@ func (c *call) accountObject(a accounts.Account) object {
 // account finds the account of the request, a free slot included; the lock is held.
 func (c *call) account() (a accounts.Account, free bool, err error) {
 	id := c.r.PathValue("account")
-	if a, found := c.s.book.Get(id); found {
+	if a, found := c.s.accounts.Get(id); found {
 		return a, false, nil
 	}
 	if n, err := strconv.Atoi(id); err == nil && c.of.has(AccountSlots) && n >= 1 && n <= accountSlots {
@@ -122,7 +122,7 @@ func createAccount(c *call) (reply, error) {
 	if change.UserName == nil || change.Password == nil {
 		return reply{}, faultAt("UserName", missingProperty, "The properties UserName and Password are required.")
 	}
-	a, err := c.s.book.Add(newAccount("", change))
+	a, err := c.s.accounts.Add(newAccount("", change))
 	if err != nil {
 		return reply{}, accountFault(err)
 	}
@@ -181,7 +181,7 @@ func (c *call) accountChange() (accounts.Change, error) {
 	return change, nil
 }
 
-// accountFault is what the book has against a change, as an answer.
+// accountFault is what the service has against a change, as an answer.
 func accountFault(err error) error {
 	if policy, is := errors.AsType[*accounts.PolicyError](err); is {
 		return faultAt("Password", wrongFormat, "The value for the property Password is of a different format than the property can accept: %s.", policy.Text)
@@ -207,11 +207,11 @@ func patchAccount(c *call) (reply, error) {
 		return c.fillSlot(a.ID, change)
 	case change.UserName != nil && *change.UserName == "" && c.of.has(AccountSlots):
 		c.s.endSessions(a.ID)
-		return reply{status: http.StatusOK, body: success()}, c.s.book.Remove(a.ID)
+		return reply{status: http.StatusOK, body: success()}, c.s.accounts.Remove(a.ID)
 	case change.Password != nil:
 		return c.changePassword(a, change)
 	}
-	if err := c.s.book.Change(a.ID, change, time.Now()); err != nil {
+	if err := c.s.accounts.Change(a.ID, change, time.Now()); err != nil {
 		return reply{}, accountFault(err)
 	}
 	return c.changed(a.ID), nil
@@ -219,7 +219,7 @@ func patchAccount(c *call) (reply, error) {
 
 // changed answers with the account as it is now; the lock is held.
 func (c *call) changed(id string) reply {
-	a, _ := c.s.book.Get(id)
+	a, _ := c.s.accounts.Get(id)
 	body := c.accountObject(a)
 	body["@Message.ExtendedInfo"] = success()["@Message.ExtendedInfo"]
 	return reply{status: http.StatusOK, body: body}
@@ -237,7 +237,7 @@ func (c *call) changePassword(a accounts.Account, change accounts.Change) (reply
 		return reply{status: http.StatusOK, body: success()}, nil
 	}
 	apply := func() error {
-		if err := c.s.book.Change(a.ID, change, time.Now()); err != nil {
+		if err := c.s.accounts.Change(a.ID, change, time.Now()); err != nil {
 			return accountFault(err)
 		}
 		if c.of.has(FactoryPassword) {
@@ -262,7 +262,7 @@ func (c *call) fillSlot(id string, change accounts.Change) (reply, error) {
 	if id == "1" || change.UserName == nil || change.Password == nil || *change.UserName == "" {
 		return reply{}, faultAt("UserName", readOnlyProperty, "The slot %s takes an account only with UserName and Password together, and the first one takes none.", id)
 	}
-	if _, err := c.s.book.Add(newAccount(id, change)); err != nil {
+	if _, err := c.s.accounts.Add(newAccount(id, change)); err != nil {
 		return reply{}, accountFault(err)
 	}
 	return c.changed(id), nil
@@ -280,7 +280,7 @@ func deleteAccount(c *call) (reply, error) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	a, free, err := c.account()
-	list := c.s.book.List()
+	list := c.s.accounts.List()
 	admins := slices.DeleteFunc(list, func(a accounts.Account) bool { return a.Role != accounts.Administrator })
 	switch {
 	case err != nil:
@@ -289,5 +289,5 @@ func deleteAccount(c *call) (reply, error) {
 		return reply{}, fault(http.StatusBadRequest, notAllowed, "The account %s cannot be removed.", a.ID)
 	}
 	c.s.endSessions(a.ID)
-	return reply{status: http.StatusNoContent}, c.s.book.Remove(a.ID)
+	return reply{status: http.StatusNoContent}, c.s.accounts.Remove(a.ID)
 }

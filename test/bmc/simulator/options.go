@@ -103,8 +103,8 @@ func (o *Options) complete() {
 	}
 }
 
-// book are the accounts at the start. What is not unique in them is left out.
-func (o *Options) book() *accounts.Book {
+// accountService has the accounts at the start. What is not unique in them is left out.
+func (o *Options) accountService() *accounts.Service {
 	list := o.Accounts
 	if o.Username != "" {
 		list = append([]accounts.Account{{ID: cmp.Or(o.AccountID, "1"), UserName: o.Username, Password: o.Password}}, list...)

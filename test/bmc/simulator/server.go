@@ -29,7 +29,7 @@ type Server struct {
 	order      []string // system ids as they were added
 	registries map[string]*Registry
 	sessions   map[string]*session // by token
-	book       *accounts.Book
+	accounts   *accounts.Service
 	keys       *certificate.Keys // nil until they are asked for
 	nextKeys   *certificate.Keys // after the next restart
 	seen       map[string]bool   // the connections, for a quirk
@@ -46,8 +46,8 @@ func New(o Options) *Server {
 	s := &Server{
 		opts: o, uuid: newUUID(), systems: map[string]*system{}, registries: map[string]*Registry{},
 		sessions: map[string]*session{}, tasks: tasks{byID: map[string]*task{}},
-		subs: subscriptions{byID: map[string]*subscription{}, streams: map[string]*subscription{}},
-		book: o.book(), logins: map[accounts.Verdict]int{},
+		subs:     subscriptions{byID: map[string]*subscription{}, streams: map[string]*subscription{}},
+		accounts: o.accountService(), logins: map[accounts.Verdict]int{},
 	}
 	s.timers = simserver.NewTimers(&s.mu)
 	s.life, s.end = context.WithCancel(context.Background())
@@ -180,7 +180,7 @@ func (s *Server) SetDelays(id string, delays Delays) error {
 func (s *Server) Password(user string) (string, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a, ok := s.book.Find(user)
+	a, ok := s.accounts.Find(user)
 	return a.Password, ok
 }
 
@@ -189,26 +189,26 @@ func (s *Server) Password(user string) (string, bool) {
 func (s *Server) SetPassword(user, password string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.book.Force(user, password)
+	return s.accounts.Force(user, password)
 }
 
 // RequirePasswordChange lets a user do nothing until the password is changed.
 func (s *Server) RequirePasswordChange(user string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a, ok := s.book.Find(user)
+	a, ok := s.accounts.Find(user)
 	if !ok {
 		return accounts.ErrMissing
 	}
 	yes := true
-	return s.book.Change(a.ID, accounts.Change{ChangeRequired: &yes}, time.Now())
+	return s.accounts.Change(a.ID, accounts.Change{ChangeRequired: &yes}, time.Now())
 }
 
 // SetPolicy changes what passwords must be, and when accounts are locked out.
 func (s *Server) SetPolicy(policy accounts.Policy) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.book.Policy = policy
+	s.accounts.Policy = policy
 }
 
 // Transport answers requests without a network; see [simserver.Transport].

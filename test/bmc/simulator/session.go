@@ -81,7 +81,7 @@ func (s *Server) authenticate(r *http.Request, of *system) (accounts.Account, er
 	if held == nil {
 		return accounts.Account{}, denied
 	}
-	account, exists := s.book.Get(held.account)
+	account, exists := s.accounts.Get(held.account)
 	if !exists || account.Disabled || time.Since(held.used) > s.opts.SessionTimeout || of.strikes(SessionLost) {
 		delete(s.sessions, token)
 		return accounts.Account{}, denied
@@ -99,7 +99,7 @@ func (s *Server) login(r *http.Request, of *system, user, password string) (acco
 	if err != nil {
 		from = r.RemoteAddr
 	}
-	account, verdict := s.book.Login(user, password, from, time.Now())
+	account, verdict := s.accounts.Login(user, password, from, time.Now())
 	s.logins[verdict]++
 	switch {
 	case verdict == accounts.Right && of.strikes(SporadicDenial):

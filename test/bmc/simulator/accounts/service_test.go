@@ -11,11 +11,11 @@ import (
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func book(t *testing.T, policy accounts.Policy) *accounts.Book {
+func newService(t *testing.T, policy accounts.Policy) *accounts.Service {
 	t.Helper()
-	b, err := accounts.New(policy, []accounts.Account{{UserName: "root", Password: "first"}, {UserName: "guest", Password: "guest", Role: accounts.ReadOnly, Disabled: true}})
+	s, err := accounts.New(policy, []accounts.Account{{UserName: "root", Password: "first"}, {UserName: "guest", Password: "guest", Role: accounts.ReadOnly, Disabled: true}})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	return b
+	return s
 }
 
 func TestPasswordsOfThePolicy(t *testing.T) {
@@ -30,15 +30,15 @@ func TestPasswordsOfThePolicy(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := NewWithT(t)
-			b := book(t, policy)
-			err := b.Change("1", accounts.Change{Password: &c.password}, start)
+			s := newService(t, policy)
+			err := s.Change("1", accounts.Change{Password: &c.password}, start)
 			if c.text == "" {
 				g.Expect(err).NotTo(HaveOccurred())
 				return
 			}
 			g.Expect(err).To(MatchError(ContainSubstring(c.text)))
 			g.Expect(err.Error()).NotTo(ContainSubstring(c.password))
-			_, verdict := b.Login("root", "first", "", start)
+			_, verdict := s.Login("root", "first", "", start)
 			g.Expect(verdict).To(Equal(accounts.Right), "a refused change changes nothing")
 		})
 	}
@@ -46,11 +46,11 @@ func TestPasswordsOfThePolicy(t *testing.T) {
 
 func TestPasswordsAreNotUsedAgain(t *testing.T) {
 	g := NewWithT(t)
-	b := book(t, accounts.Policy{Reuse: 2, MinAge: time.Minute})
+	s := newService(t, accounts.Policy{Reuse: 2, MinAge: time.Minute})
 	now := start
 	change := func(password string) error {
 		now = now.Add(time.Hour)
-		return b.Change("1", accounts.Change{Password: &password}, now)
+		return s.Change("1", accounts.Change{Password: &password}, now)
 	}
 	g.Expect(change("first")).To(MatchError(ContainSubstring("last 2")))
 	g.Expect(change("second")).To(Succeed())
@@ -58,7 +58,7 @@ func TestPasswordsAreNotUsedAgain(t *testing.T) {
 	g.Expect(change("third")).To(Succeed())
 	g.Expect(change("first")).To(Succeed(), "two others lie between")
 	soon := "fourth"
-	g.Expect(b.Change("1", accounts.Change{Password: &soon}, now.Add(time.Second))).To(MatchError(ContainSubstring("less than")))
+	g.Expect(s.Change("1", accounts.Change{Password: &soon}, now.Add(time.Second))).To(MatchError(ContainSubstring("less than")))
 }
 
 func TestLockOut(t *testing.T) {
@@ -79,13 +79,13 @@ func TestLockOut(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := NewWithT(t)
-			b := book(t, c.policy)
+			s := newService(t, c.policy)
 			now := start
 			for _, password := range c.tries {
 				now = now.Add(time.Second)
-				b.Login("root", password, "10.0.0.1", now)
+				s.Login("root", password, "10.0.0.1", now)
 			}
-			_, verdict := b.Login("root", "first", "10.0.0.1", now.Add(c.after))
+			_, verdict := s.Login("root", "first", "10.0.0.1", now.Add(c.after))
 			g.Expect(verdict).To(Equal(c.want))
 		})
 	}
@@ -93,47 +93,47 @@ func TestLockOut(t *testing.T) {
 
 func TestLockOutByAddress(t *testing.T) {
 	g := NewWithT(t)
-	b := book(t, accounts.Policy{Threshold: 2, Lockout: time.Minute, ByAddress: true})
+	s := newService(t, accounts.Policy{Threshold: 2, Lockout: time.Minute, ByAddress: true})
 	for _, user := range []string{"nobody", "root"} {
-		b.Login(user, "x", "10.0.0.1", start)
+		s.Login(user, "x", "10.0.0.1", start)
 	}
-	_, verdict := b.Login("root", "first", "10.0.0.1", start)
+	_, verdict := s.Login("root", "first", "10.0.0.1", start)
 	g.Expect(verdict).To(Equal(accounts.Locked))
-	_, verdict = b.Login("root", "first", "10.0.0.2", start)
+	_, verdict = s.Login("root", "first", "10.0.0.2", start)
 	g.Expect(verdict).To(Equal(accounts.Right))
 }
 
 func TestAccountsComeAndGo(t *testing.T) {
 	g := NewWithT(t)
-	b := book(t, accounts.Policy{MinLength: 4, Threshold: 1})
-	_, err := b.Add(accounts.Account{UserName: "new", Password: "abc"})
+	s := newService(t, accounts.Policy{MinLength: 4, Threshold: 1})
+	_, err := s.Add(accounts.Account{UserName: "new", Password: "abc"})
 	g.Expect(err).To(MatchError(ContainSubstring("fewer than 4")))
-	_, err = b.Add(accounts.Account{UserName: "root", Password: "abcd"})
+	_, err = s.Add(accounts.Account{UserName: "root", Password: "abcd"})
 	g.Expect(err).To(MatchError(accounts.ErrExists))
-	a, err := b.Add(accounts.Account{UserName: "new", Password: "abcd", ChangeRequired: true})
+	a, err := s.Add(accounts.Account{UserName: "new", Password: "abcd", ChangeRequired: true})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(a.ID).To(Equal("3"))
 
 	other := "guest"
-	g.Expect(b.Change(a.ID, accounts.Change{UserName: &other}, start)).To(MatchError(accounts.ErrExists))
+	g.Expect(s.Change(a.ID, accounts.Change{UserName: &other}, start)).To(MatchError(accounts.ErrExists))
 	password, yes := "dcba", true
-	g.Expect(b.Change(a.ID, accounts.Change{Password: &password}, start)).To(Succeed())
-	got, _ := b.Find("new")
+	g.Expect(s.Change(a.ID, accounts.Change{Password: &password}, start)).To(Succeed())
+	got, _ := s.Find("new")
 	g.Expect(got.ChangeRequired).To(BeFalse(), "it was changed")
-	_, verdict := b.Login("guest", "guest", "", start)
+	_, verdict := s.Login("guest", "guest", "", start)
 	g.Expect(verdict).To(Equal(accounts.Disabled))
 
-	b.Login("new", "x", "", start)
-	g.Expect(b.Locked(a.ID, start)).To(BeTrue())
-	g.Expect(b.Change(a.ID, accounts.Change{Unlock: &yes}, start)).To(Succeed())
-	g.Expect(b.Locked(a.ID, start)).To(BeFalse())
-	g.Expect(b.Force("new", "x")).To(Succeed())
-	_, verdict = b.Login("new", "x", "", start)
+	s.Login("new", "x", "", start)
+	g.Expect(s.Locked(a.ID, start)).To(BeTrue())
+	g.Expect(s.Change(a.ID, accounts.Change{Unlock: &yes}, start)).To(Succeed())
+	g.Expect(s.Locked(a.ID, start)).To(BeFalse())
+	g.Expect(s.Force("new", "x")).To(Succeed())
+	_, verdict = s.Login("new", "x", "", start)
 	g.Expect(verdict).To(Equal(accounts.Right), "the console asks no policy")
 
-	g.Expect(b.Remove(a.ID)).To(Succeed())
-	g.Expect(b.Remove(a.ID)).To(MatchError(accounts.ErrMissing))
-	g.Expect(b.Change(a.ID, accounts.Change{}, start)).To(MatchError(accounts.ErrMissing))
-	g.Expect(b.Force("new", "x")).To(MatchError(accounts.ErrMissing))
-	g.Expect(b.List()).To(HaveLen(2))
+	g.Expect(s.Remove(a.ID)).To(Succeed())
+	g.Expect(s.Remove(a.ID)).To(MatchError(accounts.ErrMissing))
+	g.Expect(s.Change(a.ID, accounts.Change{}, start)).To(MatchError(accounts.ErrMissing))
+	g.Expect(s.Force("new", "x")).To(MatchError(accounts.ErrMissing))
+	g.Expect(s.List()).To(HaveLen(2))
 }

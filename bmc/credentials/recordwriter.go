@@ -16,11 +16,11 @@ const (
 	mostConflicts = 5
 )
 
-// notebook writes a record before and after each effect.
-type notebook struct{ records Records }
+// recordWriter writes a record before and after each effect.
+type recordWriter struct{ records Records }
 
 // note writes a record, also when the pass was cancelled meanwhile.
-func (n notebook) note(ctx context.Context, version string, data map[string][]byte) (string, error) {
+func (n recordWriter) note(ctx context.Context, version string, data map[string][]byte) (string, error) {
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
 	defer done()
 	version, err := n.records.WriteRecord(ctx, version, data)
@@ -32,7 +32,7 @@ func (n notebook) note(ctx context.Context, version string, data map[string][]by
 
 // answered notes what came of something that was done in the world. It is dear to lose:
 // a write that failed is looked after, and repeated while the record is as it was before.
-func (n notebook) answered(ctx context.Context, version string, before, after map[string][]byte) (err error) {
+func (n recordWriter) answered(ctx context.Context, version string, before, after map[string][]byte) (err error) {
 	for range mostConflicts {
 		if _, err = n.note(ctx, version, after); err == nil {
 			return nil

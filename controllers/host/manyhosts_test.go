@@ -16,17 +16,17 @@ import (
 	"github.com/ironflow/ironflow/controllers/host/policy"
 )
 
-// crowd is how many hosts want the same at the same time.
-const crowd = 12
+// manyHosts is how many hosts want the same at the same time.
+const manyHosts = 12
 
-// TestACrowdGetsThroughOneByOne takes more hosts than are let in at once through a
+// TestManyHostsAreWorkedOnInTurn takes more hosts than are let in at once through a
 // life, with few workers and a place for two at work: whoever waits is woken when it
 // is its turn.
-func TestACrowdGetsThroughOneByOne(t *testing.T) {
+func TestManyHostsAreWorkedOnInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorldWith(t, assisted(nil), Options{Limits: capacity.Limits{Total: 2}}, nil)
 		defer w.stop()
-		for n := 2; n <= crowd; n++ {
+		for n := 2; n <= manyHosts; n++ {
 			w.another(fmt.Sprint("host-", n), fmt.Sprintf("52:54:00:00:00:%02x", n))
 		}
 		// Two hosts at a time are inspected for some 6 s, and deployed or cleaned for some 11.
@@ -50,7 +50,7 @@ func TestACrowdGetsThroughOneByOne(t *testing.T) {
 		w.mu.Lock()
 		left := w.left
 		w.mu.Unlock()
-		for n := 1; n <= crowd; n++ { // nothing is kept of any
+		for n := 1; n <= manyHosts; n++ { // nothing is kept of any
 			key := types.NamespacedName{Namespace: lab.Namespace, Name: fmt.Sprint("host-", n)}
 			w.g.Expect(left).To(ContainElement(key))
 			w.g.Expect(w.rec.memories.Get(key)).To(BeZero())
