@@ -177,6 +177,8 @@ test-e2e: need-e2e coreos-installer nmstatectl e2e-tools s3-server helm cosign l
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) -p 2 -vet=off -timeout 90m -tags e2e ./...
 	@echo "two cases move the computer's clock for two seconds, so they run alone"
 	@IRONFLOW_MOVE_CLOCK=1 IRONFLOW_BIN=$(BIN) $(GOTEST) -timeout 10m -tags e2e -run 'TestOnRealSystemd/^clock' ./test/steps
+	@echo "one case times answers, so it runs alone"
+	@IRONFLOW_ALONE=1 IRONFLOW_BIN=$(BIN) $(GOTEST) -timeout 10m -tags e2e -run TestAHostileHostBesideAThousand ./test/bench/hub
 
 .PHONY: test-smoke
 test-smoke: need-e2e coreos-installer nmstatectl e2e-tools lab-programs $(BIN)/gotestsum ## The few end-to-end cases that CI runs (needs root, cargo)
@@ -277,10 +279,10 @@ bench-agent: prerequisites need-root ## The host agent as shipped, and a fleet o
 	@$(BIN)/bench-agent --ironflow $(BIN)/ironflow --agent $(BIN)/ironflow-agent --agents '$(or $(AGENTS),2000)'
 
 .PHONY: bench-hub
-bench-hub: prerequisites ## The hub with a simulated fleet, and clusters that are installed: AGENTS=10000 CLUSTERS=500 DATABASE=sqlite|postgres; CORES=1 is its boot alone, with the hub on one core
+bench-hub: prerequisites ## The hub with a simulated fleet, and clusters that are installed: AGENTS=10000 CLUSTERS=500 DATABASE=sqlite|postgres; CORES=1 is its boot alone, with the hub on one core; HOSTILE=1 AGENTS=1000 one more host that does its worst
 	@$(GOBUILD) -o $(BIN)/ironflow ./cmd/ironflow
 	@$(GOBUILD) -o $(BIN)/bench-hub ./test/bench/hub
-	@$(BIN)/bench-hub --ironflow $(BIN)/ironflow --agents '$(or $(AGENTS),10000)' --clusters '$(or $(CLUSTERS),500)' --database '$(or $(DATABASE),sqlite)' --cores '$(or $(CORES),0)'
+	@$(BIN)/bench-hub --ironflow $(BIN)/ironflow --agents '$(or $(AGENTS),10000)' --clusters '$(or $(CLUSTERS),500)' --database '$(or $(DATABASE),sqlite)' --cores '$(or $(CORES),0)' $(if $(HOSTILE),--hostile)
 
 .PHONY: bench-cluster
 bench-cluster: prerequisites ## The program inside a cluster with many nodes: its size, its memory, its requests at rest: HOSTS=500 REST=10m

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -60,13 +61,20 @@ func (a *agent) register(ctx context.Context) bool {
 	if err != nil && ctx.Err() == nil {
 		a.load.failed(err)
 	}
+	if err == nil && a.calls.own == "" {
+		err = errors.New("the hub gave a host no token of its own")
+		a.load.failed(err)
+	}
+	if err == nil {
+		a.load.keepToken(a.machine, a.calls.own)
+	}
 	return err == nil
 }
 
 func (a *agent) poll(ctx context.Context) (wire.Steps, error) {
 	var out wire.Steps
 	begin := time.Now()
-	err := a.calls.do(ctx, a.group.Token, http.MethodGet, a.path()+"/instructions", nil, &out)
+	err := a.calls.do(ctx, a.load.token(a.machine), http.MethodGet, a.path()+"/instructions", nil, &out)
 	if err == nil {
 		a.load.polled(time.Since(begin))
 	}
@@ -91,7 +99,7 @@ func (a *agent) obey(ctx context.Context, steps []wire.Step) error {
 }
 
 func (a *agent) reply(ctx context.Context, step wire.Step, output string) error {
-	return a.calls.do(ctx, a.group.Token, http.MethodPost, a.path()+"/instructions",
+	return a.calls.do(ctx, a.load.token(a.machine), http.MethodPost, a.path()+"/instructions",
 		wire.StepReply{StepType: step.StepType, StepID: step.StepID, Output: output}, nil)
 }
 
@@ -138,7 +146,7 @@ func (a *agent) install(ctx context.Context, step wire.Step) error {
 }
 
 func (a *agent) tell(ctx context.Context, stage wire.HostStage, info string) error {
-	return a.calls.do(ctx, a.group.Token, http.MethodPut, a.path()+"/progress", wire.HostProgress{CurrentStage: stage, ProgressInfo: info}, nil)
+	return a.calls.do(ctx, a.load.token(a.machine), http.MethodPut, a.path()+"/progress", wire.HostProgress{CurrentStage: stage, ProgressInfo: info}, nil)
 }
 
 // installCluster boots the hosts of a cluster, asks for its installation when it is

@@ -38,6 +38,8 @@ type client struct {
 	// their order.
 	load    *load
 	refused []string
+	// own is the token of its own that the host was given at its registration.
+	own string
 }
 
 // newClient makes the client of a machine.
@@ -127,6 +129,9 @@ func (c *client) try(ctx context.Context, token, method, path, waited string, in
 		r.Header.Set(wire.HeaderAgentToken, token)
 	}
 	r.Header.Set("Content-Type", "application/json")
+	if _, ok := in.(wire.HostCreateParams); ok {
+		r.Header.Set(wire.HeaderHostToken, wire.HostTokenWanted)
+	}
 	if waited != "" {
 		r.Header.Set(wire.HeaderWaited, waited)
 	}
@@ -151,6 +156,9 @@ func (c *client) try(ctx context.Context, token, method, path, waited string, in
 	}
 	if answer.StatusCode >= 300 {
 		return failure(method, path, fmt.Sprintf("%s: %.300s", answer.Status, raw))
+	}
+	if own := answer.Header.Get(wire.HeaderHostToken); own != "" {
+		c.own = own
 	}
 	if out == nil {
 		return nil

@@ -25,6 +25,8 @@ type order struct {
 	Settle, Window time.Duration
 	// Reactions is how many inventories change, of hosts of the largest and of the smallest group.
 	Reactions int
+	// Tokens are the hosts' own ones, by their numbers, which an earlier phase was given.
+	Tokens map[int]string
 }
 
 // event is what the load tells, one line each.
@@ -33,20 +35,25 @@ type event struct {
 	Figures map[string]float64
 	// Errors are failed calls by what they are.
 	Errors map[string]int
+	// Tokens are the hosts' own ones, by their numbers, for phases that come later.
+	Tokens map[int]string `json:",omitempty"`
 }
 
 // The events. Those without figures mark a moment.
 const (
 	allJudged   = "judged"
+	tokensGiven = "every host has a token of its own"
 	windowBegin = "window begins"
 	windowEnd   = "window ends"
 	reacted     = "reacted"
 	saturated   = "saturated"
 	installed   = "installed"
+
+	hostileEnded = "the hostile host has ended"
 )
 
 var phases = map[string]func(*load, context.Context) error{
-	"live": (*load).live, "saturate": (*load).saturate, "install": (*load).install, "prepare": (*load).prepare,
+	"live": (*load).live, "saturate": (*load).saturate, "install": (*load).install, "prepare": (*load).prepare, "hostile": (*load).hostile,
 }
 
 // load is a fleet of simulated machines in one process.
@@ -62,6 +69,33 @@ type load struct {
 	// polls are how long answers took while they are watched.
 	polls    []time.Duration
 	watching bool
+}
+
+// token is the machine's own one once it has it, as an agent of ours has; before, it is that of its image.
+func (l *load) token(m machine) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if own, ok := l.Tokens[m.number]; ok {
+		return own
+	}
+	return m.group.Token
+}
+
+// keepToken notes a machine's own token.
+func (l *load) keepToken(m machine, own string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.Tokens == nil {
+		l.Tokens = map[int]string{}
+	}
+	l.Tokens[m.number] = own
+}
+
+// tellTokens hands the tokens to whoever starts the next phase.
+func (l *load) tellTokens() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.out.Encode(event{Name: tokensGiven, Tokens: l.Tokens})
 }
 
 // beLoad does a phase.
@@ -173,7 +207,7 @@ func (l *load) live(ctx context.Context) error {
 	}
 	figures := l.calls()
 	figures["seconds"] = time.Since(begin).Seconds()
-	if err := l.tell(allJudged, figures); err != nil {
+	if err := errors.Join(l.tell(allJudged, figures), l.tellTokens()); err != nil {
 		return err
 	}
 	if !wait(ctx, l.Settle) {
@@ -240,7 +274,7 @@ func (l *load) saturate(ctx context.Context) error {
 			defer calls.close()
 			for i := c; ctx.Err() == nil; i = (i + connections) % len(machines) {
 				begin := time.Now()
-				if err := calls.poll(machines[i]); err != nil {
+				if err := calls.poll(machines[i], l.token(machines[i])); err != nil {
 					l.failed(err)
 					return
 				}

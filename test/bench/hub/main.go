@@ -11,7 +11,8 @@
 // Everything shares the machine: hub, fleet, kube-apiserver, etcd and database.
 //
 // With --cores, the hub has CPUs for itself, and all else has the others: half of the
-// fleet boots, and then all of it at a new hub.
+// fleet boots, and then all of it at a new hub. With --hostile, one more host does its worst beside a
+// fleet at rest.
 package main
 
 import (
@@ -38,6 +39,8 @@ type options struct {
 	fleets int
 	// boot is the time within which the fleet boots.
 	boot time.Duration
+	// hostile has one more host do its worst beside a fleet, which is all that is measured then.
+	hostile bool
 	// cores are how many CPUs the hub has for itself, hubCPUs which; none where it shares all.
 	cores   int
 	hubCPUs string
@@ -55,6 +58,7 @@ func main() {
 	flag.DurationVar(&o.window, "window", 2*time.Minute, "how long it is watched")
 	flag.DurationVar(&o.boot, "boot", time.Minute, "the time within which the fleet boots")
 	flag.IntVar(&o.cores, "cores", 0, "CPUs that the hub has for itself while a fleet boots, which is all that is measured then")
+	flag.BoolVar(&o.hostile, "hostile", false, "one more host that does its worst while the fleet rests, which is all that is measured then")
 	flag.StringVar(&o.hubCPUs, "hub-cpus", "", "internal: which CPUs those are")
 	flag.StringVar(&o.profile, "profile", "", "folder for CPU and heap profiles of the hub")
 	flag.BoolVar(&o.load, "load", false, "internal: be the fleet, by the JSON on standard input")
@@ -68,6 +72,8 @@ func main() {
 		err = beLoad(ctx, os.Stdin)
 	case o.agents < 40 || o.clusters < 1 || o.database != "sqlite" && o.database != "postgres":
 		err = errors.New("want at least 40 --agents, one of --clusters, and --database sqlite or postgres")
+	case o.hostile:
+		err = measureHostile(ctx, o)
 	case o.cores > 0 && o.hubCPUs == "":
 		err = pin(o.cores)
 	case o.cores > 0:

@@ -113,10 +113,14 @@ func (w *world) run(ctx context.Context, o order, on func(event) error) error {
 		return err
 	}
 	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 16<<20) // the tokens of all hosts are one line
 	for lines.Scan() {
 		var e event
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
 			return fmt.Errorf("the load says %q: %w", lines.Text(), err)
+		}
+		if e.Name == tokensGiven {
+			w.tokens = e.Tokens
 		}
 		fmt.Printf("%s  %s %v\n", time.Now().Format(time.TimeOnly), e.Name, e.Figures)
 		if len(e.Errors) > 0 {
@@ -169,7 +173,7 @@ func (w *world) saturate(ctx context.Context, f *figures) error {
 		if err != nil {
 			return err
 		}
-		err = w.run(ctx, order{Phase: "saturate", URL: loop.url, Groups: w.groups, Window: saturateTime}, func(e event) error {
+		err = w.run(ctx, order{Phase: "saturate", URL: loop.url, Groups: w.groups, Tokens: w.tokens, Window: saturateTime}, func(e event) error {
 			*loop.figure = math.Round(e.Figures["per_s"])
 			return nil
 		})

@@ -43,9 +43,9 @@ func (l *load) dial(ctx context.Context) (*poller, error) {
 func (p *poller) close() { _ = p.conn.Close() }
 
 // poll asks for a machine's instructions.
-func (p *poller) poll(a machine) error {
+func (p *poller) poll(a machine, token string) error {
 	path := fmt.Sprintf("%s/v2/infra-envs/%s/hosts/%s/instructions", rest.Base, a.group.InfraEnv, hostID(a.number))
-	if _, err := fmt.Fprintf(p.conn, "GET %s HTTP/1.1\r\nHost: %s\r\n%s: %s\r\n\r\n", path, p.host, wire.HeaderAgentToken, a.group.Token); err != nil {
+	if _, err := fmt.Fprintf(p.conn, "GET %s HTTP/1.1\r\nHost: %s\r\n%s: %s\r\n\r\n", path, p.host, wire.HeaderAgentToken, token); err != nil {
 		return err
 	}
 	answer, err := http.ReadResponse(p.in, nil)

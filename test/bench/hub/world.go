@@ -26,6 +26,8 @@ type world struct {
 	user    *client
 	// groups are the pool and the clusters.
 	groups []group
+	// tokens are the hosts' own ones, by their numbers.
+	tokens map[int]string
 	// networks counts the subnets that were given out.
 	networks int
 	// pprof is where the hub is profiled.
