@@ -140,7 +140,7 @@ lint: $(BIN)/golangci-lint ## golangci-lint, go vet, go fix, generated files up 
 	@$(BIN)/golangci-lint run ./...
 	@go vet -tags e2e,machine ./...
 	@test -z "$$(go fix -diff ./... 2>/dev/null | head -c 1)" || { go fix -diff ./...; echo "go fix has changes: run 'go fix ./...'"; exit 1; }
-	@cd tools && $(BIN)/golangci-lint run --config ../.golangci.yml ./sbom
+	@cd tools/sbom && $(BIN)/golangci-lint run --config ../../.golangci.yml .
 	@bash test/scripts/comments.sh
 
 ##@ Test
@@ -148,13 +148,13 @@ lint: $(BIN)/golangci-lint ## golangci-lint, go vet, go fix, generated files up 
 .PHONY: test-unit
 test-unit: prerequisites $(BIN)/gotestsum ## Unit tests: no servers, no set-up
 	@$(GOTEST) -short -timeout 10m ./...
-	@cd tools && $(GOTEST) ./sbom
+	@cd tools/sbom && $(GOTEST) .
 
 .PHONY: test
 test: lab-programs test-tools s3-server helm $(BIN)/gotestsum ## Unit tests and the real parts: kube-apiserver, Ironic, a 2-host flow
 	@$(BIN)/ironflow-lab prepare
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) $(TESTFLAGS) ./...
-	@cd tools && $(GOTEST) ./sbom
+	@cd tools/sbom && $(GOTEST) .
 
 .PHONY: test-postgres
 test-postgres: s3-server $(BIN)/gotestsum ## The suite of the hub's REST API over a real PostgreSQL (that of the store and the core runs on both anyway)
@@ -302,11 +302,11 @@ bench-edge: prerequisites ## The hub on node zero while hosts install themselves
 clean: ## Remove what was built here (the caches below ~/.cache/ironflow stay)
 	@rm -rf $(BIN) .lab
 
-$(BIN)/controller-gen: tools/go.mod
-	@cd tools && $(HASTE) go build -o $@ sigs.k8s.io/controller-tools/cmd/controller-gen
+$(BIN)/controller-gen: tools/build/go.mod
+	@cd tools/build && $(HASTE) go build -o $@ sigs.k8s.io/controller-tools/cmd/controller-gen
 
-$(BIN)/gotestsum: tools/go.mod
-	@cd tools && $(HASTE) go build -o $@ gotest.tools/gotestsum
+$(BIN)/gotestsum: tools/build/go.mod
+	@cd tools/build && $(HASTE) go build -o $@ gotest.tools/gotestsum
 
 $(BIN)/versitygw: tools/s3/go.mod
 	@echo "building versitygw, the S3 server of the tests (about a minute the first time)"

@@ -69,5 +69,5 @@ func idracInterfaces(boot string) Interfaces {
 }
 
 // Schemes lists the schemes that Parse knows, sorted. The admission rules are
-// generated from it (config/admission).
+// generated from it (tools/admission).
 func Schemes() []string { return sortedNames }

@@ -180,9 +180,9 @@ var mutations = []mutation{
 		pkg: "./controllers/migrate", run: "^TestAWipeIsABlocker$",
 	},
 	{
-		name: "the API server refuses what a host that is left alone tells to do", file: "../../config/admission/change.go",
+		name: "the API server refuses what a host that is left alone tells to do", file: "../../tools/admission/change.go",
 		old: "				about(\"oldObject\", str(\"status.errorType\"))+` == \"registration error\"`), // which may tell to set it\n", new: "			),\n",
-		pkg: "./config/admission", run: "^(TestFilesAreWrittenFromTheTable|TestTheAPIServerRefuses)$",
+		pkg: "./tools/admission", run: "^(TestFilesAreWrittenFromTheTable|TestTheAPIServerRefuses)$",
 	},
 	{
 		name: "a list of the instant of our own call is of after it", file: "../../ironic/table.go", old: "!asked.After(e.told)", new: "asked.Before(e.told)",

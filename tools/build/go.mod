@@ -1,17 +1,11 @@
-// Module tools pins the programs that build, check and test Ironflow; the
-// product's own module graph stays free of them. sbom is one of our own.
-module github.com/ironflow/ironflow/tools
+// Module build pins the programs that build and test Ironflow; the product's own module graph stays free of them.
+module github.com/ironflow/ironflow/tools/build
 
 go 1.26.0
 
 tool (
 	gotest.tools/gotestsum
 	sigs.k8s.io/controller-tools/cmd/controller-gen
-)
-
-require (
-	github.com/CycloneDX/cyclonedx-go v0.12.0
-	github.com/xeipuuv/gojsonschema v1.2.0
 )
 
 require (
@@ -48,8 +42,6 @@ require (
 	github.com/spf13/cobra v1.10.2 // indirect
 	github.com/spf13/pflag v1.0.10 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
-	github.com/xeipuuv/gojsonpointer v0.0.0-20180127040702-4e3ac2762d5f // indirect
-	github.com/xeipuuv/gojsonreference v0.0.0-20180127040603-bd5ef7bd5415 // indirect
 	go.yaml.in/yaml/v2 v2.4.4 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/mod v0.39.0 // indirect

@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
-	"github.com/ironflow/ironflow/config/admission"
 	"github.com/ironflow/ironflow/test/crdpaths"
 	"github.com/ironflow/ironflow/test/lab"
+	"github.com/ironflow/ironflow/tools/admission"
 )
 
 // otherwise has for each member of an AgentClusterInstall's spec that may not change at any time another value.

@@ -22,9 +22,9 @@ import (
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	"github.com/ironflow/ironflow/config"
-	"github.com/ironflow/ironflow/config/admission"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/lab/labtest"
+	"github.com/ironflow/ironflow/tools/admission"
 )
 
 // patience is how long a policy may take to be in force.

@@ -4,15 +4,19 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/bmc/address"
-	"github.com/ironflow/ironflow/config/admission"
 	"github.com/ironflow/ironflow/test/pages"
+	"github.com/ironflow/ironflow/tools/admission"
 )
+
+// manifests is the folder that the rules are written to.
+const manifests = "../../config/admission"
 
 var update = flag.Bool("update", false, "write the manifests and the documentation from the table of rules")
 
@@ -20,15 +24,15 @@ var update = flag.Bool("update", false, "write the manifests and the documentati
 // rules; run with -update to write them.
 func TestFilesAreWrittenFromTheTable(t *testing.T) {
 	g := NewWithT(t)
-	kustomization, err := os.ReadFile("kustomization.yaml")
+	kustomization, err := os.ReadFile(filepath.Join(manifests, "kustomization.yaml"))
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, k := range admission.Kinds() {
 		manifest, err := k.Manifest()
 		g.Expect(err).NotTo(HaveOccurred())
-		sameFile(g, k.Resource+".yaml", string(manifest))
+		sameFile(g, filepath.Join(manifests, k.Resource+".yaml"), string(manifest))
 		g.Expect(string(kustomization)).To(ContainSubstring("- " + k.Resource + ".yaml\n"))
 	}
-	pages.Generated{Root: "../..", Page: "baremetalhost.md", Package: "./config/admission", Update: *update}.Hold(t, "admission", table())
+	pages.Generated{Root: "../..", Page: "baremetalhost.md", Package: "./tools/admission", Update: *update}.Hold(t, "admission", table())
 }
 
 func sameFile(g *WithT, name, want string) {
@@ -38,7 +42,7 @@ func sameFile(g *WithT, name, want string) {
 	}
 	have, err := os.ReadFile(name)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(string(have)).To(Equal(want), "run: go test ./config/admission -update")
+	g.Expect(string(have)).To(Equal(want), "run: go test ./tools/admission -update")
 }
 
 // table is the documentation of the rules.

@@ -57,7 +57,7 @@ func (k Kind) Binding() *admissionv1.ValidatingAdmissionPolicyBinding {
 }
 
 // header tells who wrote a manifest.
-const header = "# Written from the table of rules in this folder: go test ./config/admission -update\n"
+const header = "# Written from the table of rules in tools/admission: go test ./tools/admission -update\n"
 
 // Manifest is the kind's policy and binding as a file for kubectl.
 func (k Kind) Manifest() ([]byte, error) {
