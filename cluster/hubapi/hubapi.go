@@ -30,8 +30,9 @@ const (
 	prefix          = "/api/assisted-install/v2"
 	exchangeTimeout = 2 * time.Minute
 	uploadTimeout   = 10 * time.Minute
-	// maxBody is that of one object, of hosts each by itself.
+	// maxBody is that of an answer, maxHost that of one of many hosts in it, whose inventory may have some MiB.
 	maxBody   = 4 << 20
+	maxHost   = 32 << 20
 	maxReason = 512
 	// maxRetryAfter bounds how long a hub may ask to be left alone.
 	maxRetryAfter = 5 * time.Minute
@@ -151,7 +152,8 @@ func (c *Client) Cluster(ctx context.Context) (facts.Cluster, error) {
 }
 
 // Hosts reads the cluster's hosts, one after the other: a cluster of hundreds with
-// their inventories is larger than what this program may hold.
+// their inventories is larger than what this program may hold. A list without its end is none:
+// the hub breaks it off when it ends, or cannot read on, while it sends it.
 func (c *Client) Hosts(ctx context.Context) ([]facts.Host, error) {
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
@@ -161,19 +163,42 @@ func (c *Client) Hosts(ctx context.Context) ([]facts.Host, error) {
 		return nil, err
 	}
 	defer answer.Body.Close()
-	decoder := json.NewDecoder(answer.Body)
-	if _, err := decoder.Token(); err != nil {
+	out, err := readHosts(answer.Body)
+	if err != nil {
 		return nil, fmt.Errorf("the hub's answer to GET %s cannot be read: %w", path, err)
 	}
+	return out, nil
+}
+
+// readHosts decodes a list as it comes.
+func readHosts(body io.Reader) ([]facts.Host, error) {
+	limited := &io.LimitedReader{R: body, N: maxHost}
+	in := json.NewDecoder(limited)
+	if err := expect(in, json.Delim('[')); err != nil {
+		return nil, err
+	}
 	out := []facts.Host{}
-	for decoder.More() {
+	for in.More() {
 		var h host
-		if err := decoder.Decode(&h); err != nil {
-			return nil, fmt.Errorf("the hub's answer to GET %s cannot be read: %w", path, err)
+		if err := in.Decode(&h); err != nil {
+			return nil, err
 		}
 		out = append(out, h.facts())
+		limited.N = maxHost
 	}
-	return out, nil
+	return out, expect(in, json.Delim(']')) // after an error there is no more, either
+}
+
+// expect reads a token that has to be there.
+func expect(in *json.Decoder, want json.Delim) error {
+	got, err := in.Token()
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	if err == nil && got != want {
+		err = fmt.Errorf("want %v, got %v", want, got)
+	}
+	return err
 }
 
 // Progress reports a host's stage.
