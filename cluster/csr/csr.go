@@ -37,7 +37,7 @@ func (r Request) Type() string {
 
 // Host is the hub's host that a request is for; false where its name has none, or two.
 func Host(r Request, hosts []facts.Host) (facts.Host, bool) {
-	parsed, err := parse(r.PEM)
+	parsed, err := r.parse()
 	if err != nil {
 		return facts.Host{}, false
 	}
@@ -58,8 +58,9 @@ type Request struct {
 	Username string
 	Groups   []string
 	Usages   []string
-	// PEM is the PKCS#10 request.
-	PEM []byte
+	// PEM is the PKCS#10 request. One of more than [MaxRequest] need not be kept: then Oversize has its size in bytes.
+	PEM      []byte
+	Oversize int
 	// ApprovedAt is when this program, or an earlier one, approved it; zero for any other.
 	ApprovedAt time.Time
 	// Settled tells that it is approved, denied, failed or has its certificate.
@@ -104,7 +105,7 @@ func Judge(r Request, w World) Verdict {
 	if r.Settled || r.Signer != Client && r.Signer != Serving {
 		return Verdict{Decision: Ignore}
 	}
-	parsed, err := parse(r.PEM)
+	parsed, err := r.parse()
 	if err != nil {
 		return Verdict{Decision: Leave, Reason: Unreadable, Message: err.Error()}
 	}

@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	// maxRequest bounds what is parsed: a kubelet's request has about 600 bytes, and one with a hundred addresses 3 KiB.
-	maxRequest = 32 << 10
+	// MaxRequest bounds what is parsed and kept: a kubelet's request has about 600 bytes, and one with a hundred addresses
+	// and the largest key 6 KiB.
+	MaxRequest = 8 << 10
 	// minRSA is the smallest RSA key that is taken, in bits.
 	minRSA = 2048
 	maxRSA = 8192
@@ -29,12 +30,16 @@ var (
 	organization = asn1.ObjectIdentifier{2, 5, 4, 10}
 )
 
-// parse reads a request, and refuses what no kubelet writes: more than one block, more
+// parse reads it, and refuses what no kubelet writes: more than one block, more
 // of a subject than its name and organisation, other extensions, weak keys.
-func parse(raw []byte) (*x509.CertificateRequest, error) {
-	if len(raw) > maxRequest {
-		return nil, fmt.Errorf("the request has %d bytes, more than %d", len(raw), maxRequest)
+func (r Request) parse() (*x509.CertificateRequest, error) {
+	if size := max(len(r.PEM), r.Oversize); size > MaxRequest {
+		return nil, fmt.Errorf("the request has %d bytes, more than %d", size, MaxRequest)
 	}
+	return parse(r.PEM)
+}
+
+func parse(raw []byte) (*x509.CertificateRequest, error) {
 	block, rest := pem.Decode(raw)
 	if block == nil || block.Type != "CERTIFICATE REQUEST" || len(block.Headers) != 0 || len(bytes.TrimSpace(rest)) != 0 {
 		return nil, errors.New("the request is not one PEM block CERTIFICATE REQUEST")

@@ -59,6 +59,9 @@ func request(raw json.RawMessage) (string, csr.Request, error) {
 	// Of those that others have settled, and of other signers', nothing is kept.
 	if (!r.Settled || !r.ApprovedAt.IsZero()) && (r.Signer == csr.Client || r.Signer == csr.Serving) {
 		r.Username, r.Groups, r.Usages, r.PEM = o.Spec.Username, o.Spec.Groups, o.Spec.Usages, o.Spec.Request
+		if size := len(r.PEM); size > csr.MaxRequest { // strangers can make any number of them
+			r.PEM, r.Oversize = nil, size
+		}
 	}
 	return r.Name, r, nil
 }

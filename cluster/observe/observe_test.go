@@ -1,8 +1,10 @@
 package observe_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +14,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/cluster/csr"
 	"github.com/ironflow/ironflow/cluster/facts"
 	"github.com/ironflow/ironflow/cluster/kube"
 	"github.com/ironflow/ironflow/cluster/nodes"
@@ -109,4 +112,35 @@ func TestCopiesOfOperatorsAreNotRead(t *testing.T) {
 	stop()
 	g.Eventually(ended, time.Minute).Should(BeClosed())
 	g.Expect(asked).To(And(HaveLen(7), HaveKeyWithValue(observe.Services, "!olm.copiedFrom"), HaveKeyWithValue(observe.Nodes, ""), HaveKeyWithValue(observe.Subscriptions, "")))
+}
+
+// TestLargeRequestsAreNotKept: whoever has a bootstrap token, or a node's key, can make signing requests as large as the
+// API server takes. A hundred of them are more than this program may hold; no kubelet's is that large.
+func TestLargeRequestsAreNotKept(t *testing.T) {
+	g := NewWithT(t)
+	c := observe.New()
+	object := func(name string, size int) json.RawMessage {
+		raw, err := json.Marshal(map[string]any{
+			"metadata": map[string]any{"name": name, "uid": name},
+			"spec":     map[string]any{"signerName": csr.Serving, "username": "system:node:a", "request": bytes.Repeat([]byte("A"), size)},
+		})
+		g.Expect(err).NotTo(HaveOccurred())
+		return raw
+	}
+	_, done := c.Requests.List()
+	done()
+	for i := range 100 {
+		c.Requests.Set(object(fmt.Sprintf("large-%d", i), 1<<20))
+	}
+	c.Requests.Set(object("usual", 3<<10))
+	kept, all := 0, c.Requests.All()
+	for _, q := range all {
+		kept += len(q.PEM)
+	}
+	g.Expect(all).To(HaveLen(101))
+	g.Expect(kept).To(Equal(3<<10), "the usual one alone, in bytes")
+	verdict := csr.Judge(all["large-7"], csr.World{})
+	g.Expect(verdict.Decision).To(Equal(csr.Leave))
+	g.Expect(verdict.Reason).To(Equal(csr.Unreadable))
+	g.Expect(verdict.Message).To(ContainSubstring("1048576 bytes"), "its author is told why")
 }
