@@ -58,11 +58,11 @@ func (r *Runner) alone(ctx context.Context, away error) (delay time.Duration, ou
 		return 0, "", false
 	}
 	r.memory.heard = true // nobody is to be waited for any more
+	v := view{cluster: record.Cluster(), hosts: record.Left(), nodes: r.Caches.Nodes.All(), alone: true}
+	r.sign(ctx, v)
 	if !r.Caches.Ready() {
 		return r.or(r.Busy, busy), "", true
 	}
-	v := view{cluster: record.Cluster(), hosts: record.Left(), nodes: r.Caches.Nodes.All(), alone: true}
-	r.sign(ctx, v)
 	record.Hosts = r.settle(ctx, v)
 	r.keep(ctx, record)
 	delay, outcome = r.over(record.Hosts)

@@ -20,8 +20,12 @@ import (
 type object = map[string]any
 
 // sign approves the signing requests that are a host's, and says of the others once
-// that they are left alone.
+// that they are left alone. Of the kinds of the cluster it waits for the nodes alone, which a
+// request is held against: who serves another kind may need the very node that asks.
 func (r *Runner) sign(ctx context.Context, v view) {
+	if v.nodes == nil {
+		return // they have not been listed
+	}
 	requests := r.Caches.Requests.All()
 	here := map[string]bool{}
 	for _, q := range requests {

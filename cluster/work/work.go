@@ -203,11 +203,11 @@ func (r *Runner) pass(ctx context.Context) (time.Duration, Outcome, error) {
 	if r.HubLeaves {
 		r.keep(ctx, kept.Of(v.cluster, v.hosts))
 	}
+	v.nodes = r.Caches.Nodes.All()
+	r.sign(ctx, v)
 	if !r.Caches.Ready() {
 		return r.or(r.Busy, busy), "", nil
 	}
-	v.nodes = r.Caches.Nodes.All()
-	r.sign(ctx, v)
 	changed, err := r.report(ctx, v)
 	if err != nil {
 		return 0, "", err
