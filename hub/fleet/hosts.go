@@ -95,7 +95,7 @@ func (f *Fleet) UpdateHost(ctx context.Context, key store.HostKey, p wire.HostUp
 func apply(host *store.Host, p *wire.HostUpdateParams) error {
 	wire.Set(&host.API.RequestedHostname, p.HostName)
 	if p.HostRole != nil {
-		host.API.Role = wire.HostRole(*p.HostRole)
+		takeRole(host, wire.HostRole(*p.HostRole))
 	}
 	wire.Set(&host.API.MachineConfigPoolName, p.MachineConfigPoolName)
 	if p.NodeLabels != nil {
@@ -108,6 +108,19 @@ func apply(host *store.Host, p *wire.HostUpdateParams) error {
 	selectDisk(host, p.DisksSelectedConfig)
 	keepDisks(host, p.DisksSkipFormatting)
 	return endpoint(host, *p)
+}
+
+// rolePools are the pools that hosts are in by their role alone.
+var rolePools = []string{"", string(wire.HostRoleMaster), string(wire.HostRoleArbiter), string(wire.HostRoleWorker)}
+
+// takeRole gives the host a role. One that joins an installed cluster has its configuration from its pool, which is that of
+// the role, unless somebody has named another.
+func takeRole(host *store.Host, role wire.HostRole) {
+	joins := host.API.Kind == wire.HostKindAddToExistingClusterHost
+	if joins && judge.IsGivenRole(role) && slices.Contains(rolePools, host.API.MachineConfigPoolName) {
+		host.API.MachineConfigPoolName = string(role)
+	}
+	host.API.Role = role
 }
 
 // selectDisk notes the disk that somebody chose. A disk that the inventory does

@@ -140,6 +140,36 @@ func TestWhereAHostThatJoinsGetsItsIgnition(t *testing.T) {
 	g.Expect(hub.Timeline(t)).NotTo(ContainSubstring("s3cret"))
 }
 
+// TestAHostThatJoinsIsConfiguredForItsRole: whoever orders one more host of the control plane does not get a worker, in
+// the check before and in the Ignition. A pool that somebody has named stays.
+func TestAHostThatJoinsIsConfiguredForItsRole(t *testing.T) {
+	g := NewWithT(t)
+	roles := testhub.RoleFiles(t)
+	hub := testhub.Start(t, testhub.Options{IgnitionDir: roles})
+	p := joining(t).play(t, hub)
+	for _, name := range []string{"worker.ign", "master.ign"} { // they were for the installation alone
+		g.Expect(os.Remove(filepath.Join(roles, name))).To(Succeed())
+	}
+	at, agent, user := "/infra-envs/"+p.hosts[0].InfraEnvID+"/hosts/"+p.hosts[0].HostID, p.agentOf(t, hub, 0), newClient(t, p.user)
+	from := func() string {
+		var asked wire.APIVIPConnectivityRequest
+		g.Expect(json.Unmarshal([]byte(argument(t, agent, p.hosts[0], wire.StepTypeAPIVIPConnectivityCheck)), &asked)).To(Succeed())
+		return asked.URL
+	}
+	g.Expect(from()).To(HaveSuffix("/config/worker"))
+	user.do("PATCH", at, `{"machine_config_pool_name":"infra"}`, 201)
+	user.do("PATCH", at, `{"host_role":"master"}`, 201)
+	g.Expect(from()).To(HaveSuffix("/config/infra"), "a pool of its own")
+	user.do("PATCH", at, `{"machine_config_pool_name":"worker","host_role":"worker"}`, 201)
+	user.do("PATCH", at, `{"host_role":"auto-assign"}`, 201)
+	user.do("PATCH", at, `{"host_role":"master"}`, 201)
+	g.Expect(from()).To(HaveSuffix("/config/master"))
+	g.Expect(user.do("GET", at, "", 200)).To(ContainSubstring(`"machine_config_pool_name":"master"`))
+	user.do("POST", at+"/actions/install", "", 202)
+	ignition := user.do("GET", strings.Replace(at, "/infra-envs/", "/infra-env/", 1)+"/downloads/ignition", "", 200)
+	g.Expect(ignition).To(ContainSubstring(`:22623/config/master"`))
+}
+
 // TestAddressesOfADHCPServer: the hosts ask it for the cluster's addresses, which the
 // cluster then has as if somebody had set them.
 func TestAddressesOfADHCPServer(t *testing.T) {
