@@ -8,6 +8,7 @@ import (
 
 	"github.com/ironflow/ironflow/hub/clustermachine"
 	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
@@ -131,7 +132,7 @@ func TakeMoreHosts(w *settle.Work, c *store.Cluster) error {
 // nameAPI says where hosts that join have their configuration from, unless somebody has said it.
 func nameAPI(c *store.Cluster) {
 	if wire.Value(c.API.APIVIPDNSName) == "" {
-		c.API.APIVIPDNSName = new("api." + c.API.Name + "." + c.API.BaseDNSDomain)
+		c.API.APIVIPDNSName = new(judge.APIName(&c.API))
 	}
 }
 

@@ -286,7 +286,7 @@ func TestWhereAJoiningHostGetsItsIgnition(t *testing.T) {
 		"its pool":          {func(in *instructions.Input) { in.Host.MachineConfigPoolName = "infra" }, `{"url":"https://api.c.example:22623/config/infra"}`},
 		"an IPv6 address":   {func(in *instructions.Input) { in.Cluster.APIVIPDNSName = new("2001:db8::1") }, `{"url":"https://[2001:db8::1]:22623/config/worker"}`},
 		"an endpoint of its own": {func(in *instructions.Input) {
-			in.Cluster.IgnitionEndpoint = &wire.IgnitionEndpoint{URL: new("https://ign.example/config/"), CaCertificate: new("Q0E=")}
+			in.Endpoint = &wire.IgnitionEndpoint{URL: new("https://ign.example/config/"), CaCertificate: new("Q0E=")}
 			in.EndpointToken, in.EndpointHeaders = "t", []wire.IgnitionEndpointHTTPHeadersParams{{Key: "X-Pool", Value: "p"}}
 		}, `{"url":"https://ign.example/config/worker","ca_certificate":"Q0E=","ignition_endpoint_token":"t","request_headers":[{"key":"X-Pool","value":"p"}]}`},
 	} {

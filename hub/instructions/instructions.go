@@ -32,6 +32,8 @@ type Input struct {
 	Hurry bool
 	// AgentImage is the only agent that the hub wants; empty accepts any.
 	AgentImage string
+	// Endpoint is where a host that joins an installed cluster gets its Ignition from; nil for the API's address.
+	Endpoint *wire.IgnitionEndpoint
 	// EndpointToken and EndpointHeaders are sent to whoever hands out the Ignition of
 	// a host that joins an installed cluster.
 	EndpointToken   string

@@ -8,13 +8,13 @@ import (
 )
 
 // EndpointURL is where a host that joins an installed cluster gets its configuration
-// from: where the cluster says, or the machine config server at its API address. The
+// from: where e says (see Endpoint of package judge), or the machine config server at the cluster's API address. The
 // pool is the host's; empty means workers. Nothing for a cluster without an address.
-func EndpointURL(c *wire.Cluster, pool string) string {
+func EndpointURL(c *wire.Cluster, e *wire.IgnitionEndpoint, pool string) string {
 	pool = cmp.Or(pool, string(wire.HostRoleWorker))
 	switch {
-	case c.IgnitionEndpoint != nil && wire.Value(c.IgnitionEndpoint.URL) != "":
-		return strings.TrimSuffix(*c.IgnitionEndpoint.URL, "/") + "/" + pool
+	case e != nil && wire.Value(e.URL) != "":
+		return strings.TrimSuffix(*e.URL, "/") + "/" + pool
 	case wire.Value(c.APIVIPDNSName) != "":
 		name := *c.APIVIPDNSName
 		if strings.Contains(name, ":") { // an IPv6 address
@@ -29,11 +29,11 @@ func buildAPIVIP(in Input) ([]string, error) {
 	if in.Cluster == nil {
 		return nil, errNothing
 	}
-	request := wire.APIVIPConnectivityRequest{URL: EndpointURL(in.Cluster, in.Host.MachineConfigPoolName)}
+	request := wire.APIVIPConnectivityRequest{URL: EndpointURL(in.Cluster, in.Endpoint, in.Host.MachineConfigPoolName)}
 	if request.URL == "" {
 		return nil, errNothing
 	}
-	if e := in.Cluster.IgnitionEndpoint; e != nil && wire.Value(e.CaCertificate) != "" {
+	if e := in.Endpoint; e != nil && wire.Value(e.CaCertificate) != "" {
 		request.CaCertificate = e.CaCertificate
 	}
 	if in.EndpointToken != "" {

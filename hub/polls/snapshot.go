@@ -106,7 +106,7 @@ func snapshotOf(j judge.Judge, host *store.Host, env *store.InfraEnv, c *store.C
 		MasterIPs: more.masters, Artifacts: more.artifacts, TellReboots: c != nil && !c.AutoInstall,
 	}
 	if c != nil {
-		in.Cluster, in.DiskChecked, in.HasPeers = &c.API, j.DiskCheck(host, c, facts) == hostmachine.Passed, !judge.SingleNode(c)
+		in.Cluster, in.Endpoint, in.DiskChecked, in.HasPeers = &c.API, judge.Endpoint(c), j.DiskCheck(host, c, facts) == hostmachine.Passed, !judge.SingleNode(c)
 	}
 	steps, skipped := instructions.For(in)
 	s := &snapshots.Host{

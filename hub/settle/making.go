@@ -7,6 +7,7 @@ import (
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/vault"
+	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // proven is what came of an order: all of it is stored as it is, and handed out as it is.
@@ -16,6 +17,8 @@ type proven struct {
 	ending sources.Ending
 	// stays tells that the program inside goes on after the installation.
 	stays bool
+	// served is where hosts of the cluster get their configurations from.
+	served *wire.IgnitionEndpoint
 }
 
 // Made keeps what sources made.
@@ -45,6 +48,9 @@ func (u *Units) make(ctx context.Context, o *order) (*proven, error) {
 	}
 	p := &proven{ending: source.Ending(&o.Order), stays: o.Stays}
 	if !o.joins {
+		if o.from == sources.OpenShiftInstall { // of role files of a site nobody knows what they are for
+			p.served = servedBy(out.Files)
+		}
 		rest, err := u.Made().Rest(o.Cluster.ID, vault.Keep{Source: o.from, Made: *out}.Over(o.Earlier))
 		if err != nil {
 			return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/sources"
+	"github.com/ironflow/ironflow/hub/sources/pointer"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/vault"
@@ -80,7 +81,7 @@ func (w *Work) order(c *store.Cluster, hosts []*store.Host) (*order, error) {
 		o.from = w.units.forImported()
 	}
 	if o.joins && o.from == sources.OpenShiftInstall {
-		o.from = sources.Pointer // its files are of the installation; the cluster has the present ones
+		o.from = sources.Pointer // its files lead to the cluster's own server, see [servedBy]
 	}
 	if !o.joins {
 		_, o.lost = w.OperatorsOf(c)
@@ -188,8 +189,8 @@ func addressesOf(c *store.Cluster, inventory *wire.Inventory) (all []string, mac
 // nil for others. In a cluster without a release that the hub made, nobody hands one out
 // but who was named.
 func endpointOf(h *store.Host, c *store.Cluster) *sources.Endpoint {
-	url := instructions.EndpointURL(&c.API, h.API.MachineConfigPoolName)
-	given := c.API.IgnitionEndpoint
+	given := judge.Endpoint(c)
+	url := instructions.EndpointURL(&c.API, given, h.API.MachineConfigPoolName)
 	served := c.API.OpenshiftVersion != "" || c.API.Imported != nil && *c.API.Imported || given != nil && wire.Value(given.URL) != ""
 	if !instructions.IsDayTwo(&c.API) || !served || url == "" {
 		return nil
@@ -202,4 +203,23 @@ func endpointOf(h *store.Host, c *store.Cluster) *sources.Endpoint {
 		e.Headers = append(e.Headers, sources.Header{Name: one.Key, Value: one.Value})
 	}
 	return e
+}
+
+// servedBy is where the files of an installation have workers get their configuration from, without the name of the role;
+// nil for files that lead nowhere.
+func servedBy(files map[string][]byte) *wire.IgnitionEndpoint {
+	const role = string(wire.HostRoleWorker)
+	e := pointer.Read(files[role+".ign"])
+	if e == nil {
+		return nil
+	}
+	base, is := strings.CutSuffix(e.URL, "/"+role)
+	if !is {
+		return nil
+	}
+	out := &wire.IgnitionEndpoint{URL: &base}
+	if e.CA != "" {
+		out.CaCertificate = &e.CA
+	}
+	return out
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// supervise notes who reports the end of the installation that begins: the source said so
-// when it made the cluster's files.
+// supervise notes who reports the end of the installation that begins, and where its hosts are configured from: the source
+// said so when it made the cluster's files.
 func (w *Work) supervise(c *store.Cluster, p *proven) {
 	c.Supervised, c.Routed, c.Completed, c.API.MonitoredOperators = p.ending == sources.EndsInside, false, false, nil
-	c.Stays = c.Supervised && p.stays
+	c.Stays, c.Served = c.Supervised && p.stays, p.served
 	if !c.Supervised || c.API.OpenshiftVersion == "" {
 		return // only a release has operators of its own
 	}

@@ -228,6 +228,9 @@ type Cluster struct {
 	// Completed tells that this program has said that the cluster is complete. It counts
 	// where the cluster has no release, and so no operators to report on.
 	Completed bool
+	// Served is where the installation's files have the hosts of the cluster get their configurations from, with the
+	// authority of that server. It is for hosts that join later, as far as people say nothing else. Nil for none.
+	Served *wire.IgnitionEndpoint `json:",omitempty"`
 	// Leases are those of its virtual addresses, where a DHCP server gives them.
 	Leases Leases
 	// Routed tells that the certificate of the cluster's routes has come.

@@ -2,7 +2,7 @@
 // installed system fetches its configuration from the cluster's own server when it
 // starts for the first time. It makes nothing for a cluster that is yet to be.
 //
-// [Source] is the source; [Config] is the configuration of one host.
+// [Source] is the source; [Config] is the configuration of one host, and [Read] tells where one points.
 package pointer
 
 import (
