@@ -138,6 +138,7 @@ func (w *Work) clusterEffect(c *store.Cluster, effect string) error {
 			return err
 		}
 		c.Preparations, c.Routed, c.CalledOff = 0, false, false
+		c.Resets++
 		c.API.LastInstallationPreparation = wire.LastInstallationPreparation{}
 		c.API.InstallStartedAt, c.API.InstallCompletedAt = wire.DateTime{}, wire.DateTime{}
 		c.API.Progress = nil

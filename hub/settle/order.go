@@ -68,7 +68,7 @@ func (w *Work) order(c *store.Cluster, hosts []*store.Host) (*order, error) {
 	o := &order{
 		from: w.units.Sources.Name(c.Source),
 		Order: sources.Order{
-			Cluster: c.API, TokenGeneration: c.TokenGeneration, Kubernetes: c.Kubernetes, Now: w.Now,
+			Cluster: c.API, TokenGeneration: c.TokenGeneration, Resets: c.Resets, Kubernetes: c.Kubernetes, Now: w.Now,
 		},
 	}
 	o.Cluster.Hosts = nil

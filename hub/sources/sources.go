@@ -69,6 +69,9 @@ type Order struct {
 	Cluster wire.Cluster
 	// TokenGeneration is that of the cluster's token.
 	TokenGeneration int64
+	// Resets is how often the installation was to be done anew: what is made after one shares no secret with what was
+	// made before.
+	Resets int
 	// PullSecret is the cluster's, a JSON document; empty for none.
 	PullSecret string
 	// Hosts are those to make files for: all of a new cluster, or one that joins.

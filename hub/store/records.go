@@ -194,6 +194,8 @@ type Cluster struct {
 	// since a person acted, which bounds repetitions.
 	PreparedAt   time.Time
 	Preparations int
+	// Resets counts how often the installation was to be done anew: each has secrets of its own.
+	Resets int `json:",omitempty"`
 	// Source says where the Ignition of the cluster's hosts comes from; empty for the hub's own default.
 	Source sources.Name
 	// Kubernetes are the settings of a plain Kubernetes; nil for none.

@@ -96,6 +96,9 @@ func (j *job) inputs() string {
 	part("release", []byte(j.release))
 	part("install-config", j.config)
 	part("shape", fmt.Appendf(nil, "in place %t, arbiters %t", j.inPlace, j.arbiters))
+	if j.resets > 0 {
+		part("resets", fmt.Append(nil, j.resets))
+	}
 	for _, name := range slices.Sorted(maps.Keys(j.certificates)) {
 		part("certificate "+name, j.certificates[name])
 	}

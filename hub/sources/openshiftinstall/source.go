@@ -139,6 +139,7 @@ type job struct {
 	release      string
 	inPlace      bool
 	arbiters     bool
+	resets       int
 	secrets      *secrets
 }
 
@@ -153,7 +154,8 @@ func (s *Source) job(o *sources.Order) (*job, error) {
 	}
 	return &job{
 		cluster: o.Cluster.ID, program: program, config: config, manifests: o.Manifests, certificates: s.Certificates, release: o.Cluster.OcpReleaseImage,
-		inPlace: inPlace(o), arbiters: count(o, wire.HostRoleArbiter) > 0, secrets: secretsOf(o, config, s.Proxy),
+		inPlace: inPlace(o), arbiters: count(o, wire.HostRoleArbiter) > 0, resets: o.Resets,
+		secrets: secretsOf(o, config, s.Proxy),
 	}, nil
 }
 
