@@ -116,9 +116,9 @@ func TestWhatWouldBeDoneHalfwayIsRefused(t *testing.T) {
 func TestWhatLooksLikeAMistake(t *testing.T) {
 	tool := needs.Program(t, "nmcli", "network-manager")
 	for name, tc := range map[string]struct{ document, file, want, without string }{
-		"a route through nothing":                   {routed("destination: 198.51.100.0/24, next-hop-address: 0.0.0.0, next-hop-interface: eth0"), "eth0", "route1=198.51.100.0/24\n", ""},
+		"a route through nothing":                   {routed("destination: 198.51.100.0/24, next-hop-address: 0.0.0.0, next-hop-interface: eth0"), "eth0", "route1=198.51.100.0/24,0.0.0.0,0\n", ""},
 		"a blackhole through nothing":               {routed("destination: 198.51.100.0/24, next-hop-address: 0.0.0.0, route-type: blackhole"), "eth0", "route1_options=type=blackhole\n", ""},
-		"a network that is written as a host":       {routed("destination: 198.51.100.7/24, next-hop-address: 192.0.2.1, next-hop-interface: eth0"), "eth0", "route1=198.51.100.0/24,192.0.2.1\n", ""},
+		"a network that is written as a host":       {routed("destination: 198.51.100.7/24, next-hop-address: 192.0.2.1, next-hop-interface: eth0"), "eth0", "route1=198.51.100.0/24,192.0.2.1,0\n", ""},
 		"the largest table":                         {routed("destination: 198.51.100.0/24, next-hop-interface: eth0, table-id: 4294967295, metric: 4294967295"), "eth0", "route1=198.51.100.0/24,0.0.0.0,4294967295\nroute1_options=table=4294967295\n", ""},
 		"a rule with a table and an action":         {ruled("ip-from: 198.51.100.0/24, priority: 7, action: blackhole, route-table: 5"), "eth0", "routing-rule1=priority 7 from 198.51.100.0/24 table 5 type blackhole\n", ""},
 		"packets without a mark":                    {ruled("family: ipv4, priority: 7, fwmark: 0, route-table: 5"), "eth0", "routing-rule1=priority 7 from 0.0.0.0/0 fwmark 0 table 5\n", ""},

@@ -31,7 +31,7 @@ func TestADocumentAsLargeAsASecret(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(s.Keyfiles).To(HaveLen(n))
 	g.Expect(string(s.Keyfiles["d4999.nmconnection"])).
-		To(And(ContainSubstring("route1=10.19.135.0/24\nroute1_options=table=5000\n"), ContainSubstring("routing-rule1=priority 34999 from 10.19.135.0/24 table 5000\n")))
+		To(And(ContainSubstring("route1=10.19.135.0/24,0.0.0.0,0\nroute1_options=table=5000\n"), ContainSubstring("routing-rule1=priority 34999 from 10.19.135.0/24 table 5000\n")))
 }
 
 func TestDocumentsThatWouldFillTheMemory(t *testing.T) {

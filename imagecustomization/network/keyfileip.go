@@ -59,7 +59,7 @@ func (d *document) address(i *iface, six bool, p plan) *section {
 	if p.resolvers[six] == i {
 		d.nameServers(s, six, p.resolvers)
 	}
-	writeRoutes(s, p.routes[place{i, six}], six)
+	writeRoutes(s, f.inMain(p.routes[place{i, six}]), six)
 	writeRules(s, p.rules[place{i, six}])
 	// A network that fails in one family must not take the other down.
 	s.set("may-fail", !f.needed)
@@ -108,6 +108,24 @@ func (d *document) nameServers(s *section, six bool, holders map[bool]*iface) {
 			s.set(list.key, strings.Join(list.words, ";")+";")
 		}
 	}
+}
+
+// mainTable is the kernel's routing table for what asks for no other one.
+const mainTable = 254
+
+// inMain names the main table for routes without one, where NetworkManager would put them
+// into that of the routes which come from the network.
+func (f family) inMain(routes []route) []route {
+	if !f.auto() || f.tableID <= 0 {
+		return routes
+	}
+	routes = slices.Clone(routes)
+	for n := range routes {
+		if routes[n].table <= 0 {
+			routes[n].table = mainTable
+		}
+	}
+	return routes
 }
 
 func writeRoutes(s *section, routes []route, six bool) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 )
 
 // nowhere are the routes that lead to no next hop.
@@ -15,9 +16,15 @@ var routeOptions = []member{
 	{name: "cwnd", form: formNumber, low: 1, high: maxInt},
 	{name: "initcwnd", form: formNumber, low: 1, high: maxInt},
 	{name: "initrwnd", form: formNumber, low: 1, high: maxInt},
+	{name: "lock-mtu", form: formFlag},
 	{name: "mtu", form: formNumber, low: 68, high: 65535},
 	{name: "quickack", form: formFlag},
 }
+
+// defaultMetrics are what nmstatectl gives a route that has none, by whether it is one of IPv6:
+// those of the kernel. NetworkManager's own depend on the type of the interface, so that
+// the default route of a bond (300) would come after the one that DHCP gives to a card (100).
+var defaultMetrics = map[bool]int{false: 0, true: 1024}
 
 // parseRoute reads a route; present is false for one that is to be gone, as it is
 // on a machine that has just started.
@@ -33,6 +40,9 @@ func parseRoute(o *object) (rt route, present bool) {
 		o.refuse(o.at("destination"), "%q is not a network like 192.0.2.0/24", destination)
 	}
 	rt.destination = rt.destination.Masked()
+	if rt.metric == absent {
+		rt.metric = defaultMetrics[rt.destination.Addr().Is6()]
+	}
 	if via := o.text("next-hop-address"); via != "" {
 		rt.via, err = netip.ParseAddr(via)
 		switch {
@@ -52,6 +62,9 @@ func parseRoute(o *object) (rt route, present bool) {
 		o.refuse(o.at("next-hop-interface"), "is missing")
 	}
 	rt.options = o.members(routeOptions)
+	if slices.ContainsFunc(rt.options, func(option [2]string) bool { return option[0] == "cwnd" }) {
+		rt.options = append(rt.options, [2]string{"lock-cwnd", "true"}) // the kernel ignores one that is not locked
+	}
 	if source := o.text("source"); source != "" {
 		addr, err := netip.ParseAddr(source)
 		if err != nil || !rt.reaches(addr) {
