@@ -139,6 +139,7 @@ func (d *document) options(i *iface) *section {
 	case "bridge":
 		s.keys = append(s.keys, i.bridge.options...)
 	case "vrf":
+		s.keys = append(s.keys, i.vlan.maps...)
 		s.set("table", i.vrf.table)
 	case "infiniband":
 		s.setNumber("mtu", i.mtu)

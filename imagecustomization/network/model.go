@@ -75,6 +75,7 @@ type vlan struct {
 	protocol string
 	flags    int
 }
+	maps     [][2]string // of priorities
 
 type bond struct {
 	mode    string

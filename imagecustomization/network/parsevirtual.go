@@ -38,8 +38,37 @@ func parseVLAN(o *object) vlan {
 	registration := o.text("registration-protocol")
 	o.only("registration-protocol", registration, "none", "gvrp", "mvrp")
 	v.flags |= map[string]int{"gvrp": vlanGVRP, "mvrp": vlanMVRP}[registration]
+	v.takeMap("egress-priority-map", o.objects("egress-qos-map"), maxInt, maxPriority)
+	v.takeMap("ingress-priority-map", o.objects("ingress-qos-map"), maxPriority, maxInt)
 	o.done()
 	return v
+}
+
+// maxPriority is the highest priority that a VLAN's tag has room for.
+const maxPriority = 7
+
+// takeMap takes which priority becomes which, in NetworkManager's order.
+func (v *vlan) takeMap(key string, list []*object, maxFrom, maxTo int) {
+	becomes := map[int]int{}
+	for _, o := range list {
+		from, to := o.number("from", 0, maxFrom), o.number("to", 0, maxTo)
+		_, twice := becomes[from]
+		switch {
+		case from == absent || to == absent:
+			o.refuse(o.path, "needs from and to")
+		case twice:
+			o.refuse(o.at("from"), "%d appears twice", from)
+		}
+		becomes[from] = to
+		o.done()
+	}
+	var all strings.Builder
+	for _, from := range slices.Sorted(maps.Keys(becomes)) {
+		fmt.Fprintf(&all, "%d:%d;", from, becomes[from])
+	}
+	if all.Len() > 0 {
+		v.maps = append(v.maps, [2]string{key, all.String()})
+	}
 }
 
 // ports takes a list of ports by name.

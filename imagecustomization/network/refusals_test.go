@@ -22,6 +22,10 @@ func bondOf(mode, options string) string {
 	return fmt.Sprintf("interfaces: [{name: b, type: bond, link-aggregation: {mode: %s, options: {%s}}}]", mode, options)
 }
 
+func priorities(way, list string) string {
+	return fmt.Sprintf("interfaces: [{name: v, type: vlan, vlan: {base-iface: eth0, id: 1, %s-qos-map: %s}}]", way, list)
+}
+
 func bridge(options string) string {
 	return fmt.Sprintf("interfaces: [{name: c, type: linux-bridge, bridge: {options: {%s}}}]", options)
 }
@@ -124,6 +128,12 @@ func refusals() []refusal {
 		{"IPv6 token", ethernet(`, ipv6: {enabled: true, autoconf: true, token: "2001:db8::1"}`), "interfaces[0].ipv6.token"},
 		{"address generation", ethernet(", ipv6: {enabled: true, addr-gen-mode: random}"), "interfaces[0].ipv6.addr-gen-mode"},
 		{"two lines", ethernet(`, ipv4: {enabled: true, dhcp: true, dhcp-client-id: "a\nb"}`), "interfaces[0].ipv4.dhcp-client-id"},
+		{"priorities of a VLAN that are a mapping", priorities("ingress", "{}"), "interfaces[0].vlan.ingress-qos-map: want a list"},
+		{"priorities to a VLAN that are a mapping", priorities("egress", "{}"), "interfaces[0].vlan.egress-qos-map: want a list"},
+		{"a priority that no tag has room for", priorities("ingress", "[{from: 8, to: 1}]"), "interfaces[0].vlan.ingress-qos-map[0].from"},
+		{"a priority that becomes none", priorities("egress", "[{from: 100, to: 8}]"), "interfaces[0].vlan.egress-qos-map[0].to"},
+		{"a priority that becomes two", priorities("egress", "[{from: 1, to: 2}, {from: 1, to: 3}]"), "interfaces[0].vlan.egress-qos-map[1].from: 1 appears twice"},
+		{"half of a priority", priorities("egress", "[{from: 1}]"), "interfaces[0].vlan.egress-qos-map[0]: needs from and to"},
 		{"VLAN without base", "interfaces: [{name: v, type: vlan, vlan: {id: 1}}]", "interfaces[0].vlan.base-iface"},
 		{"VLAN without id", "interfaces: [{name: v, type: vlan, vlan: {base-iface: a}}]", "interfaces[0].vlan.id"},
 		{"VLAN id too large", "interfaces: [{name: v, type: vlan, vlan: {base-iface: a, id: 4095}}]", "interfaces[0].vlan.id"},
