@@ -19,6 +19,8 @@ type bondOption struct {
 	words []string
 	// flag options are 0 or 1, written so in the keyfile whatever the document says.
 	flag bool
+	// idle is the value of a mode that does not have the option, where nmstatectl shows it.
+	idle []string
 	// check looks at any other value; want says what it wants.
 	check func(value string) bool
 	want  string
@@ -48,9 +50,9 @@ var bondOptions = []bondOption{
 	{name: "ad_user_port_key", high: 1023, modes: lacpModes},
 	{name: "all_slaves_active", flag: true, words: []string{"dropped", "delivered"}},
 	{name: "arp_all_targets", words: []string{"any", "all"}},
-	{name: "arp_interval", high: maxInt, modes: arpModes},
+	{name: "arp_interval", high: maxInt, idle: []string{"0"}, modes: arpModes},
 	{name: "arp_ip_target", check: fourAddresses, want: "up to 16 IPv4 addresses with commas between them", modes: arpModes},
-	{name: "arp_validate", words: []string{"none", "active", "backup", "all", "filter", "filter_active", "filter_backup"}, modes: arpModes},
+	{name: "arp_validate", words: []string{"none", "active", "backup", "all", "filter", "filter_active", "filter_backup"}, idle: []string{"none", "0"}, modes: arpModes},
 	{name: "downdelay", high: maxInt},
 	{name: "fail_over_mac", words: []string{"none", "active", "follow"}},
 	{name: "lacp_rate", words: []string{"slow", "fast"}, modes: lacpModes},
@@ -61,7 +63,7 @@ var bondOptions = []bondOption{
 	{name: "num_unsol_na", high: 255},
 	{name: "packets_per_slave", high: 65535, modes: []string{"balance-rr"}},
 	{name: "primary", check: isIfName, want: "an interface name (at most 15 characters)", modes: primaryModes},
-	{name: "primary_reselect", words: []string{"always", "better", "failure"}, modes: primaryModes},
+	{name: "primary_reselect", words: []string{"always", "better", "failure"}, idle: []string{"always", "0"}, modes: primaryModes},
 	{name: "resend_igmp", high: 255},
 	{name: "tlb_dynamic_lb", flag: true, modes: []string{"balance-tlb", "balance-alb"}},
 	{name: "updelay", high: maxInt},
@@ -69,17 +71,23 @@ var bondOptions = []bondOption{
 	{name: "xmit_hash_policy", words: []string{"layer2", "layer3+4", "layer2+3", "encap2+3", "encap3+4", "vlan+srcmac"}},
 }
 
+// nobody is the actor's address of a bond that uses its own.
+const nobody = "00:00:00:00:00:00"
+
 // takeOptions takes the bond's options, whose names have a prefix in some documents.
 func (b *bond) takeOptions(o *object, prefix string) {
 	has := map[string]string{}
 	for _, option := range bondOptions {
 		key := prefix + option.name
 		given := o.text(key)
-		if given == "" {
+		if given == "" || option.name == "ad_actor_system" && given == nobody {
 			continue
 		}
 		value, why := option.value(given)
 		if why == "" && option.modes != nil && !slices.Contains(option.modes, b.mode) {
+			if slices.Contains(option.idle, value) {
+				continue
+			}
 			why = fmt.Sprintf("mode %s does not have this option, only %s", b.mode, strings.Join(option.modes, ", "))
 		}
 		if why != "" {
@@ -102,8 +110,9 @@ func (b *bond) takesPortsMAC() bool {
 // agree refuses options that contradict each other.
 func (b *bond) agree(o *object, prefix string, has map[string]string) {
 	interval, targets := has["arp_interval"] != "" && has["arp_interval"] != "0", has["arp_ip_target"] != ""
+	_, others := o.m[prefix+"ns_ip6_target"] // which is not translated
 	switch {
-	case interval && !targets:
+	case interval && !targets && !others:
 		o.refuse(o.at(prefix+"arp_interval"), "needs arp_ip_target")
 	case targets && !interval:
 		o.refuse(o.at(prefix+"arp_ip_target"), "needs an arp_interval")

@@ -148,13 +148,13 @@ func (o *object) remark(key string) {
 // oneLine tells whether a keyfile gives the text back as it is.
 func oneLine(s string) bool { return !strings.ContainsFunc(s, unicode.IsControl) }
 
-// spellings are the words that nmstate takes for a boolean beside true and false.
+// spellings are the words and numbers that nmstate takes for a boolean beside true and false.
 var spellings = map[string]bool{
 	"true": true, "yes": true, "on": true, "y": true, "1": true,
 	"false": false, "no": false, "off": false, "n": false, "0": false,
 }
 
-// maybe takes a boolean, which may be quoted; given tells whether there is one.
+// maybe takes a boolean, which may be quoted, or 0 or 1; given tells whether there is one.
 func (o *object) maybe(key string) (value, given bool) {
 	v, path, ok := o.take(key)
 	if !ok {
@@ -166,6 +166,10 @@ func (o *object) maybe(key string) (value, given bool) {
 	case string:
 		if b, known := spellings[strings.ToLower(v)]; known {
 			return b, true
+		}
+	case written:
+		if v.number == 0 || v.number == 1 {
+			return v.number == 1, true
 		}
 	}
 	o.refuse(path, "want true or false")
@@ -302,6 +306,33 @@ func (o *object) members(table []member) (settings [][2]string) {
 	}
 	return settings
 }
+
+// drop leaves out a member that says no more than nothing at all does: nmstatectl shows it
+// with one of these values where nobody has set it.
+func (o *object) drop(key string, defaults ...string) {
+	said := ""
+	switch v := o.m[key].(type) {
+	case string:
+		said = strings.ToLower(v)
+	case written:
+		said = v.text
+	case bool:
+		said = strconv.FormatBool(v)
+	case []any:
+		if len(v) > 0 {
+			return
+		}
+		said = empty
+	default:
+		return
+	}
+	if slices.Contains(defaults, said) {
+		delete(o.m, key)
+	}
+}
+
+// empty is what [object.drop] calls a list without anything in it.
+const empty = "[]"
 
 // done refuses every member that nobody took. What nmstate has, nmstatectl may
 // act upon; anything else is a mistake.

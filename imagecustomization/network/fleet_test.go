@@ -156,6 +156,8 @@ func TestBondsWithLongIdsHaveNames(t *testing.T) {
 
 // TestSpellingsOfNmstate: what nmstate takes, too, and what is already done by itself.
 func TestSpellingsOfNmstate(t *testing.T) {
+	bond := func(settings string) string { return "interfaces: [{name: b, type: bond, " + settings + "}]" }
+	card := func(family string) string { return "interfaces: [{name: eth0, " + family + "}]" }
 	const vlan = "interfaces:\n- {name: eth0, type: ethernet}\n- {name: eth0.404, type: vlan, vlan: {base-iface: eth0, id: 404, reorder-headers: true}}\n"
 	for name, tc := range map[string]struct{ document, file, want string }{
 		"reorder-headers, as in Red Hat's example": {vlan, "eth0.404", "flags=1\n"},
@@ -163,6 +165,20 @@ func TestSpellingsOfNmstate(t *testing.T) {
 		"booleans in quotes":                       {`interfaces: [{name: eth0, ipv4: {enabled: "true", dhcp: "yes", auto-dns: "false"}}]`, "eth0", "ignore-auto-dns=true\n"},
 		"numbers in quotes":                        {`interfaces: [{name: eth0, mtu: "9000", ipv4: {enabled: true, address: [{ip: 192.0.2.7, prefix-length: "24"}]}}]`, "eth0", "mtu=9000\n"},
 		"results of nmstatectl show":               {`interfaces: [{name: eth0, min-mtu: 68, max-mtu: 9216, permanent-mac-address: "52:54:00:00:00:01", lldp: {enabled: true, neighbors: [[]]}}]`, "eth0", "lldp=1\n"},
+		"the other name of a bond's ports":         {bond("link-aggregation: {mode: active-backup, ports: [eno1]}"), "eno1", "master=b\n"},
+		"the other name of a bond's settings":      {bond("bond: {mode: 802.3ad, port: [eno1]}"), "eno1", "master=b\n"},
+		"the other name of LACP":                   {bond("link-aggregation: {mode: lacp, port: [eno1], options: {lacp_rate: fast}}"), "b", "mode=802.3ad\n"},
+		"the kernel's name of a rule's condition":  {ruled("family: ipv4, priority: 5, suppress_prefixlength: 0, route-table: 254"), "eth0", "suppress_prefixlength 0"},
+		"booleans as numbers":                      {card("ipv4: {enabled: 1, dhcp: 1, auto-dns: 0}"), "eth0", "method=auto\nignore-auto-dns=true\n"},
+		"an identity of IPv4 in capitals":          {card("ipv4: {enabled: true, dhcp: true, dhcp-client-id: LL}"), "eth0", "dhcp-client-id=mac\n"},
+		"another one":                              {card("ipv4: {enabled: true, dhcp: true, dhcp-client-id: IAID+DUID}"), "eth0", "dhcp-client-id=duid\n"},
+		"an identity of IPv6 in capitals":          {card("ipv6: {enabled: true, dhcp: true, dhcp-duid: LLT}"), "eth0", "dhcp-duid=llt\n"},
+		"how an address is made, in capitals":      {card("ipv6: {enabled: true, dhcp: true, autoconf: true, addr-gen-mode: STABLE-PRIVACY}"), "eth0", "addr-gen-mode=stable-privacy\n"},
+		"a route whose MTU is fixed":               {routed("destination: 198.51.100.0/24, next-hop-interface: eth0, mtu: 1400, lock-mtu: true"), "eth0", "route1_options=lock-mtu=true,mtu=1400\n"},
+		"a window, which counts only when locked":  {routed("destination: 198.51.100.0/24, next-hop-interface: eth0, cwnd: 20"), "eth0", "route1_options=cwnd=20,lock-cwnd=true\n"},
+		"ports that others may add to":             {`interfaces: [{name: c, type: linux-bridge, bridge: {allow-extra-ports: true, port: [{name: eno1}]}}]`, "eno1", "master=c\n"},
+		"an address that has no end":               {card("ipv4: {enabled: true, address: [{ip: 192.0.2.7, prefix-length: 24, valid-lft: forever}]}"), "eth0", "address1=192.0.2.7/24\n"},
+		"the default metric of what DHCP gives":    {card("ipv4: {enabled: true, dhcp: true, auto-route-metric: -1}"), "eth0", "[ipv4]\nmethod=auto\nmay-fail=true\n"},
 		"an absent route":                          {`{interfaces: [{name: eth0}], routes: {config: [{state: absent, next-hop-interface: eth0}]}}`, "eth0", "method=disabled\n"},
 		"an absent rule":                           {`{interfaces: [{name: eth0}], route-rules: {config: [{state: absent, route-table: 5}]}}`, "eth0", "method=disabled\n"},
 	} {
@@ -202,8 +218,20 @@ func TestShapesThatAreNotTranslated(t *testing.T) {
 		"a card by its place on the bus": {`interfaces: [{name: up, identifier: pci-address, pci-address: "0000:00:1f.6"}]`, "interfaces[0].identifier", true},
 		"the weight of a bond's port":    {"interfaces: [{name: b, type: bond, link-aggregation: {mode: active-backup, port: [eth1], ports-config: [{name: eth1, priority: 9}]}}]", "ports-config[0].priority", true},
 		"LACP that does not begin":       {`interfaces: [{name: b, type: bond, link-aggregation: {mode: 802.3ad, port: [eth1], options: {lacp_active: "off"}}}]`, "options.lacp_active", true},
-		"servers without addresses":      {"{interfaces: [{name: eth1}], dns-resolver: {config: {server: [192.0.2.53]}}}", "dns-resolver.config.server", true},
-		"a policy instead of a document": {"{capture: {a: b}, desiredState: {interfaces: []}}", "desiredState: not supported", false},
+		"neighbours that a bond asks by IPv6": {`interfaces:
+- {name: b, type: bond, link-aggregation: {mode: active-backup, port: [eth1], options: {arp_interval: 100, ns_ip6_target: ["2001:db8::1"]}}}
+`, "options.ns_ip6_target", true},
+		"the same under the bond's other name": {`interfaces:
+- {name: b, type: bond, bond: {mode: 802.3ad, port: [eth1], options: {lacp_active: false}, ports-config: [{name: eth1, priority: 5}]}}
+`, "bond.options.lacp_active", true},
+		"an address for a bond that has a port's": {`interfaces:
+- {name: b, type: bond, mac-address: "52:54:00:00:00:01", link-aggregation: {mode: active-backup, port: [eth1], options: {fail_over_mac: active}}}
+`, "mac-address: fail_over_mac active", true},
+		"the metric of a card's own network": {"interfaces: [{name: eth1, ipv4: {enabled: true, dhcp: true, prefix-route-metric: 50}}]", "ipv4.prefix-route-metric", true},
+		"who has made an address":            {"interfaces: [{name: eth1, ipv4: {enabled: true, address: [{ip: 192.0.2.7, prefix-length: 24, protocol: kernel_lo}]}}]", "address[0].protocol", true},
+		"forwarding":                         {"interfaces: [{name: eth1, ipv4: {enabled: true, dhcp: true, forwarding: true}}]", "ipv4.forwarding", true},
+		"servers without addresses":          {"{interfaces: [{name: eth1}], dns-resolver: {config: {server: [192.0.2.53]}}}", "dns-resolver.config.server", true},
+		"a policy instead of a document":     {"{capture: {a: b}, desiredState: {interfaces: []}}", "desiredState: not supported", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

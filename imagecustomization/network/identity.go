@@ -13,7 +13,7 @@ import (
 
 // clientID returns NetworkManager's word for a DHCPv4 client identifier.
 func clientID(nmstate string) string {
-	switch nmstate {
+	switch strings.ToLower(nmstate) {
 	case "ll":
 		return "mac"
 	case "iaid+duid":
@@ -30,8 +30,10 @@ var hexBytes = regexp.MustCompile(`^[0-9A-Fa-f]{1,2}(:[0-9A-Fa-f]{1,2}){2,129}$`
 // duid takes a DHCPv6 identifier, in NetworkManager's words.
 func duid(o *object) string {
 	value := o.text("dhcp-duid")
-	if value == "uuid" {
+	if word := strings.ToLower(value); word == "uuid" {
 		value = "stable-uuid"
+	} else if slices.Contains(duids, word) {
+		value = word
 	}
 	if value != "" && !slices.Contains(duids, value) && !hexBytes.MatchString(value) {
 		o.refuse(o.at("dhcp-duid"), "%q is none of ll, llt, uuid and bytes like 00:03:00:01:52:54:00:00:00:01", value)

@@ -62,6 +62,9 @@ func escape(value string) string {
 	return value
 }
 
+// mptcpDisabled is NetworkManager's word for no Multipath TCP (NMMptcpFlags).
+const mptcpDisabled = 1
+
 func (d *document) connection(i *iface) *section {
 	s := &section{name: "connection"}
 	id := i.profile
@@ -85,6 +88,9 @@ func (d *document) connection(i *iface) *section {
 		s.set("autoconnect-slaves", 1)
 	}
 	s.setNumber("lldp", i.lldp)
+	if i.noMPTCP {
+		s.set("mptcp-flags", mptcpDisabled)
+	}
 	return s
 }
 
@@ -133,13 +139,13 @@ func (d *document) options(i *iface) *section {
 		if i.vlan.protocol == "802.1ad" {
 			s.set("protocol", i.vlan.protocol)
 		}
+		s.keys = append(s.keys, i.vlan.maps...)
 	case "bond":
 		s.set("mode", i.bond.mode)
 		s.keys = append(s.keys, i.bond.options...)
 	case "bridge":
 		s.keys = append(s.keys, i.bridge.options...)
 	case "vrf":
-		s.keys = append(s.keys, i.vlan.maps...)
 		s.set("table", i.vrf.table)
 	case "infiniband":
 		s.setNumber("mtu", i.mtu)

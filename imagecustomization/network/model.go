@@ -31,6 +31,7 @@ type iface struct {
 	up       bool
 	down     bool // it is kept from coming up by itself, which a card without a connection does
 	lldp     int
+	noMPTCP  bool
 	ip4, ip6 family
 
 	link    [][2]string // speed and the like of a card
@@ -74,8 +75,8 @@ type vlan struct {
 	id       int
 	protocol string
 	flags    int
-}
 	maps     [][2]string // of priorities
+}
 
 type bond struct {
 	mode    string

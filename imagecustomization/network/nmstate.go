@@ -13,28 +13,36 @@ var nmstateOnly = map[string][]string{
 		"802.1x", "alt-names", "controller", "dispatch", "hsr", "ip-tunnel", "ipvlan", "libreswan", "mac-vlan", "mac-vtap",
 		"macsec", "match", "mptcp", "veth", "vnicc", "vxlan", "xfrm",
 	},
-	"interfaces.ipv4":                          {"forwarding"},
+	"interfaces.ipv4":                          {"forwarding", "prefix-route-metric"},
 	"interfaces.ipv6":                          {"forwarding"},
-	"interfaces.ipv4.address":                  {"mptcp-flags", "preferred-life-time", "valid-life-time"},
-	"interfaces.ipv6.address":                  {"mptcp-flags", "preferred-life-time", "valid-life-time"},
+	"interfaces.ipv4.address":                  {"protocol"},
+	"interfaces.ipv6.address":                  {"protocol"},
 	"interfaces.ethtool":                       {"channels", "fec"},
-	"interfaces.link-aggregation.options":      {"arp_missed_max", "balance-slb", "lacp_active"},
+	"interfaces.bond.options":                  ofBondOptions,
+	"interfaces.bond.ports-config":             {"priority"},
+	"interfaces.link-aggregation.options":      ofBondOptions,
 	"interfaces.link-aggregation.ports-config": {"priority"},
 	"routes.config":                            {"vrf-name"},
 	"interfaces.ethernet.sr-iov.vfs":           {"iface-name"},
 	"interfaces.ethernet.sr-iov":               {"drivers-autoprobe-timeout"},
 }
 
+// ofBondOptions are those of a bond.
+var ofBondOptions = []string{"arp_missed_max", "balance-slb", "balance_slb", "lacp_active", "ns_ip6_target"}
+
 // resultsOnly are members that nmstatectl shows and nobody can set, by the path of
 // their mapping: documents that were made of its output have them.
 var resultsOnly = map[string][]string{
-	"":                          {"description"},
-	"interfaces":                {"max-mtu", "min-mtu", "permanent-mac-address", "driver"},
-	"interfaces.bridge.options": {"gc-timer", "hello-timer"},
-	"interfaces.ethtool.ring":   {"rx-jumbo-max", "rx-max", "rx-mini-max", "tx-max"},
-	"routes":                    {"running"},
-	"dns-resolver":              {"running"},
-	"hostname":                  {"running"},
+	"":                           {"description"},
+	"interfaces":                 {"max-mtu", "min-mtu", "permanent-mac-address", "driver", "pci-address"},
+	"interfaces.ipv4.address":    {"mptcp-flags"},
+	"interfaces.ipv6.address":    {"mptcp-flags"},
+	"interfaces.bridge.options":  {"gc-timer", "hello-timer"},
+	"interfaces.ethtool.ring":    {"rx-jumbo-max", "rx-max", "rx-mini-max", "tx-max"},
+	"interfaces.ethernet.sr-iov": {"max-vfs"},
+	"routes":                     {"running"},
+	"dns-resolver":               {"running"},
+	"hostname":                   {"running"},
 }
 
 // otherTypes are the interface types of nmstate that are not translated.

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"regexp"
 	"slices"
+	"strings"
 
 	yamlv3 "go.yaml.in/yaml/v3"
 
@@ -98,6 +99,7 @@ func parseInterface(o *object) *iface {
 		o.refuse(o.at("name"), badName, i.name)
 	}
 	i.mtu = o.number("mtu", 68, i.maxMTU())
+	i.noMPTCP = withoutMPTCP(o)
 	i.ip4 = parseFamily(o.child("ipv4"), false)
 	i.ip6 = parseFamily(o.child("ipv6"), true)
 	parseWait(o, i)
@@ -114,7 +116,7 @@ func parseInterface(o *object) *iface {
 	case "vlan":
 		i.vlan = parseVLAN(o.child("vlan"))
 	case "bond":
-		i.bond = parseBond(o.child("link-aggregation"))
+		i.bond = parseBond(o.child(o.bondMember()))
 	case "bridge":
 		i.bridge = parseBridge(o.child("bridge"))
 	case "vrf":
@@ -136,18 +138,39 @@ func parseInterface(o *object) *iface {
 	return i
 }
 
-// agreeOnMAC refuses an address for a bond that takes over its active port's; nmstatectl
-// and NetworkManager refuse it as well.
+// withoutMPTCP tells that the addresses are not for Multipath TCP, which nmstatectl shows of
+// each interface with any. For what, only a system can do that has it switched on.
+func withoutMPTCP(o *object) bool {
+	mptcp, _ := o.m["mptcp"].(map[string]any)
+	if flags, is := mptcp["address-flags"].([]any); len(mptcp) != 1 || !is || len(flags) > 0 {
+		return false
+	}
+	delete(o.m, "mptcp")
+	return true
+}
+
+// bondMember is where the settings of a bond are; nmstate has two names for it.
+func (o *object) bondMember() string {
+	for _, name := range []string{"link-aggregation", "bond"} {
+		if _, there := o.m[name]; there {
+			return name
+		}
+	}
+	return "link-aggregation"
+}
+
+// agreeOnMAC leaves an address for a bond that takes over its active port's to nmstatectl,
+// which ignores it and says so.
 func (i *iface) agreeOnMAC(o *object) {
 	if i.bond.mode != "active-backup" || !i.bond.takesPortsMAC() {
 		return
 	}
 	const why = "fail_over_mac active has the bond take the address of its active port; leave one of the two out"
 	if i.setMAC != "" {
-		o.refuse(o.at("mac-address"), why)
+		o.leave(o.at("mac-address"), why)
 	}
 	if i.copyMAC != "" {
-		o.refuse(o.at("copy-mac-from"), why)
+		o.leave(o.at("copy-mac-from"), why)
 	}
 }
 
@@ -240,13 +263,11 @@ func parseFamily(o *object, six bool) family {
 	f := family{
 		path: o.path, enabled: enabled, dhcp: o.flag("dhcp", false),
 		autoDNS: o.flag("auto-dns", true), autoRoute: o.flag("auto-routes", true), autoGateway: o.flag("auto-gateway", true),
-		tableID: o.number("auto-route-table-id", 0, 1<<31-1), metric: o.number("auto-route-metric", 0, 1<<31-1),
+		tableID: o.number("auto-route-table-id", 0, 1<<31-1), metric: o.numberOrDefault("auto-route-metric", absent),
 	}
 	o.flag("allow-extra-address", true) // for who compares afterwards
-	bits := 32
 	if six {
-		bits = 128
-		f.autoconf, f.addrGenMode = o.flag("autoconf", false), o.text("addr-gen-mode")
+		f.autoconf, f.addrGenMode = o.flag("autoconf", false), strings.ToLower(o.text("addr-gen-mode"))
 		f.clientID, f.token = duid(o), token(o)
 		o.only("addr-gen-mode", f.addrGenMode, "eui64", "stable-privacy")
 		if f.token != "" && f.addrGenMode == "stable-privacy" {
@@ -256,15 +277,14 @@ func parseFamily(o *object, six bool) family {
 		f.clientID = clientID(o.text("dhcp-client-id"))
 	}
 	f.hostname = dhcpHostname(o, six)
+	o.drop("forwarding", "false", "no", "off", "n", "0")
 	for _, a := range o.objects("address") {
-		ip, length := a.text("ip"), a.number("prefix-length", 0, bits)
-		addr, err := netip.ParseAddr(ip)
-		if err != nil || addr.Is6() != six || !ofHost(addr) {
-			a.refuse(a.at("ip"), "%q is not an address of this family that a host can have", ip)
-		} else if length < 0 {
-			a.refuse(a.at("prefix-length"), "is missing")
-		} else {
-			f.addresses = append(f.addresses, netip.PrefixFrom(addr, length))
+		addr, ok := parseAddress(a, six)
+		switch dynamic := comesByItself(a); {
+		case dynamic && !f.auto():
+			a.refuse(a.at("ip"), "has an end of its life, which only an address has that came by DHCP or from a router; leave that out, or switch dhcp or autoconf on")
+		case ok && !dynamic:
+			f.addresses = append(f.addresses, addr)
 		}
 		a.done()
 	}
@@ -277,6 +297,38 @@ func parseFamily(o *object, six bool) family {
 	}
 	o.done()
 	return f
+}
+
+// parseAddress reads an address of a family. What is wrong it refuses itself.
+func parseAddress(o *object, six bool) (p netip.Prefix, ok bool) {
+	bits := 32
+	if six {
+		bits = 128
+	}
+	ip, length := o.text("ip"), o.number("prefix-length", 0, bits)
+	addr, err := netip.ParseAddr(ip)
+	switch {
+	case err != nil || addr.Is6() != six || !ofHost(addr):
+		o.refuse(o.at("ip"), "%q is not an address of this family that a host can have", ip)
+	case length < 0:
+		o.refuse(o.at("prefix-length"), "is missing")
+	default:
+		return netip.PrefixFrom(addr, length), true
+	}
+	return p, false
+}
+
+// lifetimes are nmstate's names for how long an address lives, those of its validity first.
+var lifetimes = []string{"valid-life-time", "valid-left", "valid-lft", "preferred-life-time", "preferred-left", "preferred-lft"}
+
+// comesByItself tells that an address ends, as those do that came from the network and come
+// from there again. nmstatectl shows them, and nobody sets them.
+func comesByItself(o *object) (ends bool) {
+	for n, key := range lifetimes {
+		life := o.text(key)
+		ends = ends || n < 3 && life != "" && life != "forever"
+	}
+	return ends
 }
 
 // add adds an interface. Of two with one name, the first is found.

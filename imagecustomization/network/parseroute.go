@@ -129,8 +129,12 @@ func parseRule(o *object) (rl rule, present bool) {
 	if rl.six {
 		longest = 128
 	}
-	if n := o.number("suppress-prefix-length", 0, longest); n != absent {
-		rl.words = append(rl.words, fmt.Sprintf("suppress_prefixlength %d", n))
+	length := o.number("suppress-prefix-length", 0, longest)
+	if length == absent {
+		length = o.number("suppress_prefixlength", 0, longest)
+	}
+	if length != absent {
+		rl.words = append(rl.words, fmt.Sprintf("suppress_prefixlength %d", length))
 	}
 	o.done()
 	return rl, true

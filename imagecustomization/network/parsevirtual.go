@@ -82,7 +82,7 @@ func (o *object) ports(key string) []port {
 }
 
 func parseBond(o *object) bond {
-	b := bond{mode: o.text("mode"), ports: append(o.ports("port"), o.ports("slaves")...)}
+	b := bond{mode: o.text("mode"), ports: slices.Concat(o.ports("port"), o.ports("ports"), o.ports("slaves"))}
 	b.mode = bondMode(b.mode)
 	if b.mode == "" {
 		o.refuse(o.at("mode"), "is missing")
@@ -93,13 +93,20 @@ func parseBond(o *object) bond {
 	}
 	options := o.child("options")
 	b.takeOptions(options, "")
+	options.drop("lacp_active", "true", "yes", "on", "y", "1")
+	options.drop("arp_missed_max", "2")
+	options.drop("ns_ip6_target", empty)
 	options.done()
 	o.done()
 	return b
 }
 
-// bondMode returns the name of a mode that is written as the kernel's number.
+// bondMode returns the name of a mode that is written as the kernel's number, or by what it
+// speaks.
 func bondMode(mode string) string {
+	if mode == "lacp" {
+		return lacpModes[0]
+	}
 	if len(mode) == 1 && mode[0] >= '0' && mode[0] <= '6' {
 		return bondModes[mode[0]-'0']
 	}
@@ -119,6 +126,7 @@ func bondPort(o *object, ports []port) []port {
 	if id := o.number("queue-id", 0, 65535); id > 0 {
 		ports[at].options = append(ports[at].options, [2]string{"queue-id", strconv.Itoa(id)})
 	}
+	o.drop("priority", "0")
 	o.done()
 	return ports
 }
@@ -153,6 +161,7 @@ var (
 
 func parseBridge(o *object) bridge {
 	var b bridge
+	o.flag("allow-extra-ports", false) // for who compares afterwards
 	options := o.child("options")
 	stp := options.child("stp")
 	b.options = append(b.options, [2]string{"stp", fmt.Sprint(stp.flag("enabled", true))})
