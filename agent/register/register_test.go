@@ -178,7 +178,12 @@ func TestEveryAnswerHasARule(t *testing.T) {
 		g.Expect(table[kind].hint).NotTo(BeEmpty())
 		g.Expect(table[kind].delay(50, 0.99)).To(BeNumerically("<=", 6*time.Minute))
 	}
-	for code, want := range map[int]answer{0: answerBusy, 503: answerBusy, 504: answerBusy, 400: answerError, 405: answerError, 500: answerError, 501: answerError, 401: answerUnauthorized, 403: answerRefused, 404: answerRefused, 409: answerRefused} {
+	for code, want := range map[int]answer{
+		0: answerBusy, 503: answerBusy, 504: answerBusy,
+		400: answerError, 405: answerError, 500: answerError, 501: answerError,
+		401: answerUnauthorized,
+		403: answerRefused, 404: answerRefused, 409: answerRefused,
+	} {
 		g.Expect(classify(code)).To(Equal(want), "%d", code)
 	}
 }

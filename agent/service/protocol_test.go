@@ -210,7 +210,8 @@ func TestProtocolReplies(t *testing.T) {
 		"a remote host": {
 			order("connectivity-check", "connectivity-check-2", `[{"host_id":"`+otherHost+`","nics":[{"name":"eth0","mac":"52:54:00:00:00:02","ip_addresses":["192.0.2.11"]}]}]`),
 			`{"step_type":"connectivity-check","step_id":"connectivity-check-2"}`,
-			`{"remote_hosts":[{"host_id":"` + otherHost + `","l2_connectivity":[{"outgoing_nic":"eth0","outgoing_ip_address":"192.0.2.10","remote_ip_address":"192.0.2.11","remote_mac":"52:54:00:00:00:02","successful":true}],` +
+			`{"remote_hosts":[{"host_id":"` + otherHost + `",` +
+				`"l2_connectivity":[{"outgoing_nic":"eth0","outgoing_ip_address":"192.0.2.10","remote_ip_address":"192.0.2.11","remote_mac":"52:54:00:00:00:02","successful":true}],` +
 				`"l3_connectivity":[{"remote_ip_address":"192.0.2.11","successful":true,"average_rtt_ms":0.3}],"mtu_report":[]}]}`,
 		},
 		"free addresses": {

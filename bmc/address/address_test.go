@@ -158,7 +158,10 @@ func TestInterfacesConvert(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"ipmi://192.0.2.1:623", "redfish+http://[::1]:8000/redfish/v1/Systems/1", "host:1", "a:b", "[::1]:1", "::1", "redfish:h/p?q#f", "%", "://", "libvirt:", "redfish://[fe80::1%25eth0]:1/x"} {
+	for _, seed := range []string{
+		"ipmi://192.0.2.1:623", "redfish+http://[::1]:8000/redfish/v1/Systems/1", "redfish:h/p?q#f", "redfish://[fe80::1%25eth0]:1/x",
+		"host:1", "a:b", "[::1]:1", "::1", "%", "://", "libvirt:",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {

@@ -160,7 +160,9 @@ func TestSame(t *testing.T) {
 func FuzzParseRegistry(f *testing.F) {
 	f.Add(registry(
 		`{"AttributeName": "A", "Type": "Integer", "LowerBound": -1, "UpperBound": 1e400}`,
-		`{"Type": "Map", "Dependency": {"MapFrom": [{"MapFromAttribute": "A", "MapFromProperty": "CurrentValue", "MapFromCondition": "GTR", "MapFromValue": 1}], "MapToAttribute": "A", "MapToProperty": "CurrentValue", "MapToValue": 2}}`,
+		`{"Type": "Map", "Dependency": {
+			"MapFrom": [{"MapFromAttribute": "A", "MapFromProperty": "CurrentValue", "MapFromCondition": "GTR", "MapFromValue": 1}],
+			"MapToAttribute": "A", "MapToProperty": "CurrentValue", "MapToValue": 2}}`,
 	), "A", "2")
 	f.Add([]byte(`{"RegistryEntries": [{"Attributes": {"AttributeName": "B", "Value": {}}}]}`), "B", "x")
 	f.Fuzz(func(t *testing.T, raw []byte, name, wish string) {

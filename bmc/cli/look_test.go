@@ -116,8 +116,10 @@ func TestALookIsLimited(t *testing.T) {
 func TestLogShowsTheLastEntries(t *testing.T) {
 	g := NewWithT(t)
 	server, s := bmc(t, dell)
-	g.Expect(s.AddLog("1", simulator.Entry{Event: simulator.Event{Severity: "Warning", Message: "a fan is slow"}}, simulator.Entry{Event: simulator.Event{Severity: "Critical", Message: "a fan has stopped"}})).
-		To(Succeed())
+	g.Expect(s.AddLog("1",
+		simulator.Entry{Event: simulator.Event{Severity: "Warning", Message: "a fan is slow"}},
+		simulator.Entry{Event: simulator.Event{Severity: "Critical", Message: "a fan has stopped"}},
+	)).To(Succeed())
 	got, err := run(t.Context(), looking(t, "log", "--insecure", "--limit", "1", server.URL)...)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(got.out).To(ContainSubstring("a fan has stopped"))

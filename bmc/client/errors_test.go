@@ -68,7 +68,8 @@ func TestKinds(t *testing.T) {
 }
 
 func TestMessages(t *testing.T) {
-	const one = `{"MessageId":"Base.1.18.PropertyUnknown","Message":"The property X is not known.","MessageArgs":["X"],"Resolution":"Leave it out.","MessageSeverity":"Warning","RelatedProperties":["#/X"]}`
+	const one = `{"MessageId":"Base.1.18.PropertyUnknown","Message":"The property X is not known.","MessageArgs":["X"],` +
+		`"Resolution":"Leave it out.","MessageSeverity":"Warning","RelatedProperties":["#/X"]}`
 	whole := client.Message{
 		ID: "Base.1.18.PropertyUnknown", Text: "The property X is not known.", Args: []string{"X"}, Resolution: "Leave it out.", Severity: "Warning", Properties: []string{"#/X"},
 	}

@@ -271,10 +271,16 @@ func (s same) Get(_ context.Context, path string, into any) error {
 // requests, and what is judged of it, twice, is bounded and for people.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
-		`{}`, `{"PowerState":"On","Status":{"Health":"Critical"},"Links":{"Chassis":["/c"]},"Thermal":"/t","Fans":[{"Name":"f\u009b","Reading":1e300,"LowerThresholdCritical":-5}],"Power":"/p","PowerSupplies":[{"Status":"x"}]}`,
-		`{"Storage":"/s","Memory":"/m","Processors":"/p","LogServices":"/l","Members":[{"@odata.id":"/SEL","Id":"1","Severity":"Critical","Message":"m"}],"Entries":"/e","Members@odata.nextLink":"/n?$skip=1","Members@odata.count":99999}`,
-		`{"Links":{"Chassis":["/c"]},"ThermalSubsystem":"/t","PowerSubsystem":"/p","Sensors":"/s","LeakDetection":"/l","Members":["/a","/a"],"ReadingType":"Temperature","Reading":"NaN","Thresholds":{"UpperCritical":{"Reading":1}}}`,
-		`{"Links":{"Chassis":["/c"]},"Thermal":"/t","Fans":[{"Name":"f","Reading":2,"UpperThresholdCritical":1,"ReadingUnits":"\u009b2J` + strings.Repeat("x", 100_000) + `","Status":{"State":"Enabled","Health":"OK"}}],"Status":{"State":"Enabled","Health":"\u202eCritical` + strings.Repeat("y", 100_000) + `"}}`,
+		`{}`,
+		`{"PowerState":"On","Status":{"Health":"Critical"},"Links":{"Chassis":["/c"]},
+			"Thermal":"/t","Fans":[{"Name":"f\u009b","Reading":1e300,"LowerThresholdCritical":-5}],"Power":"/p","PowerSupplies":[{"Status":"x"}]}`,
+		`{"Storage":"/s","Memory":"/m","Processors":"/p","LogServices":"/l",
+			"Members":[{"@odata.id":"/SEL","Id":"1","Severity":"Critical","Message":"m"}],"Entries":"/e","Members@odata.nextLink":"/n?$skip=1","Members@odata.count":99999}`,
+		`{"Links":{"Chassis":["/c"]},"ThermalSubsystem":"/t","PowerSubsystem":"/p","Sensors":"/s","LeakDetection":"/l",
+			"Members":["/a","/a"],"ReadingType":"Temperature","Reading":"NaN","Thresholds":{"UpperCritical":{"Reading":1}}}`,
+		`{"Links":{"Chassis":["/c"]},"Thermal":"/t",
+			"Fans":[{"Name":"f","Reading":2,"UpperThresholdCritical":1,"ReadingUnits":"\u009b2J` + strings.Repeat("x", 100_000) + `","Status":{"State":"Enabled","Health":"OK"}}],
+			"Status":{"State":"Enabled","Health":"\u202eCritical` + strings.Repeat("y", 100_000) + `"}}`,
 		`{"PowerState":"Off","MemorySummary":[],"Members":{"@odata.id":"/x"}}`, `[`, `null`,
 	} {
 		f.Add([]byte(seed))

@@ -88,13 +88,19 @@ func TestReadFaults(t *testing.T) {
 		"fans that are sensors": {
 			map[string]any{
 				box: object{"Sensors": link(box + "/Sensors")}, box + "/Sensors": members("/s/1", "/s/2"),
-				"/s/1": object{"Name": "fan_1", "ReadingType": "Rotational", "Reading": 100, "ReadingUnits": "RPM", "Thresholds": object{"LowerCritical": object{"Reading": 600}}, "Status": stat("Enabled", "OK", "")},
+				"/s/1": object{
+					"Name": "fan_1", "ReadingType": "Rotational", "Reading": 100, "ReadingUnits": "RPM",
+					"Thresholds": object{"LowerCritical": object{"Reading": 600}}, "Status": stat("Enabled", "OK", ""),
+				},
 				"/s/2": object{"Name": "volt", "ReadingType": "Voltage", "Reading": 1, "Status": stat("Enabled", "Critical", "")},
 			},
 			rules.Cooling, critical, "fan_1 reads 100 RPM, its lower critical limit is 600",
 		},
 		"a supply, HPE": {
-			map[string]any{box + "/Power": object{"PowerSupplies": []object{{"Name": "HpeServerPowerSupply", "Oem": object{"Hpe": object{"PowerSupplyStatus": object{"State": "Unknown"}}}, "Status": stat("Enabled", "OK", "")}}}},
+			map[string]any{box + "/Power": object{"PowerSupplies": []object{{
+				"Name": "HpeServerPowerSupply", "Status": stat("Enabled", "OK", ""),
+				"Oem": object{"Hpe": object{"PowerSupplyStatus": object{"State": "Unknown"}}},
+			}}}},
 			rules.Power, critical, "HpeServerPowerSupply has a status that the BMC calls Unknown",
 		},
 		"a supply, AMI": {
@@ -137,14 +143,20 @@ func TestReadFaults(t *testing.T) {
 		"a drive at a BOSS card": { // check_redfish#165
 			map[string]any{
 				sys + "/Storage/R": object{"Name": "BOSS-S1", "Status": stat("Enabled", "OK", ""), "Drives": []object{link(boss)}},
-				boss:               object{"Name": "SSD 0", "MediaType": "SSD", "Status": stat("Enabled", "OK", ""), "PredictedMediaLifeLeftPercent": 0, "Oem": object{"Dell": object{"DellPhysicalDisk": object{"AvailableSparePercent": nil}}}},
+				boss: object{
+					"Name": "SSD 0", "MediaType": "SSD", "Status": stat("Enabled", "OK", ""), "PredictedMediaLifeLeftPercent": 0,
+					"Oem": object{"Dell": object{"DellPhysicalDisk": object{"AvailableSparePercent": nil}}},
+				},
 			},
 			rules.Storage, ok, "",
 		},
 		"one at a newer card, whose spare blocks are known": {
 			map[string]any{
 				sys + "/Storage/R": object{"Name": "BOSS-N1", "Status": stat("Enabled", "OK", ""), "Drives": []object{link(sys + "/Storage/BOSS.SL.12-1/Drives/Disk.Direct.0-0:BOSS.SL.12-1")}},
-				sys + "/Storage/BOSS.SL.12-1/Drives/Disk.Direct.0-0:BOSS.SL.12-1": object{"Name": "SSD 0", "MediaType": "SSD", "Status": stat("Enabled", "OK", ""), "PredictedMediaLifeLeftPercent": 0, "Oem": object{"Dell": object{"DellPhysicalDisk": object{"AvailableSparePercent": 4}}}},
+				sys + "/Storage/BOSS.SL.12-1/Drives/Disk.Direct.0-0:BOSS.SL.12-1": object{
+					"Name": "SSD 0", "MediaType": "SSD", "Status": stat("Enabled", "OK", ""), "PredictedMediaLifeLeftPercent": 0,
+					"Oem": object{"Dell": object{"DellPhysicalDisk": object{"AvailableSparePercent": 4}}},
+				},
 			},
 			rules.Storage, warning, "SSD 0 has 4 % of its life left",
 		},

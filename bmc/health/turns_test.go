@@ -230,7 +230,11 @@ func TestAGroupOfWhichNothingWasReadIsNotOK(t *testing.T) {
 		"leak detectors":          {subsystem("/part/leak", nil), rules.Cooling, "status 400"},
 		"supplies":                {subsystem("/part/supply", nil), rules.Power, "status 400"},
 		"sensors":                 {subsystem("/part/sensor", map[string]any{box + "/Fans": members()}), rules.Cooling, "status 400"},
-		"volumes":                 {map[string]any{sys + "/Storage/R": object{"Name": "RAID", "Status": stat("Enabled", "OK", ""), "Volumes": link("/v")}, "/v": members("/v/1"), "/v/1": 400}, rules.Storage, "status 400"},
+		"volumes": {map[string]any{
+			sys + "/Storage/R": object{"Name": "RAID", "Status": stat("Enabled", "OK", ""), "Volumes": link("/v")},
+			"/v":               members("/v/1"),
+			"/v/1":             400,
+		}, rules.Storage, "status 400"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

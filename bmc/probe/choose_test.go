@@ -24,9 +24,15 @@ func TestChooseSystem(t *testing.T) {
 		want    int
 		remark  string
 	}{
-		"the only one":                         {[]found[system]{systemWith("/redfish/v1/Systems/1", false)}, 0, ""},
-		"the one that boots":                   {[]found[system]{systemWith("/redfish/v1/Systems/gpu", false), systemWith("/redfish/v1/Systems/host", true)}, 1, "name /redfish/v1/Systems/host in the address"},
-		"DGX and its baseboard":                {[]found[system]{systemWith("/redfish/v1/Systems/HGX_Baseboard_0", true), systemWith("/redfish/v1/Systems/DGX", true)}, 1, "name /redfish/v1/Systems/DGX in the address"},
+		"the only one": {[]found[system]{systemWith("/redfish/v1/Systems/1", false)}, 0, ""},
+		"the one that boots": {
+			[]found[system]{systemWith("/redfish/v1/Systems/gpu", false), systemWith("/redfish/v1/Systems/host", true)},
+			1, "name /redfish/v1/Systems/host in the address",
+		},
+		"DGX and its baseboard": {
+			[]found[system]{systemWith("/redfish/v1/Systems/HGX_Baseboard_0", true), systemWith("/redfish/v1/Systems/DGX", true)},
+			1, "name /redfish/v1/Systems/DGX in the address",
+		},
 		"two that boot":                        {[]found[system]{systemWith("/redfish/v1/Systems/a", true), systemWith("/redfish/v1/Systems/b", true)}, 0, "the first was taken"},
 		"none that boots":                      {[]found[system]{systemWith("/redfish/v1/Systems/a", false), systemWith("/redfish/v1/Systems/b", false)}, 0, "none with a boot override"},
 		"one that cannot be read, and another": {[]found[system]{broken, systemWith("/redfish/v1/Systems/b", true)}, 1, "/redfish/v1/Systems/b"},

@@ -30,7 +30,10 @@ func TestProfiles(t *testing.T) {
 	for name, c := range map[string]want{
 		"Dell": {
 			profile.Dell(), "Dell", "iDRAC9", "6.00.30.00", "System.Embedded.1",
-			map[string]v1alpha1.CapabilityState{probe.VirtualMediaCD: y, probe.BootOnce: y, probe.HTTPBoot: u, probe.Events: n, probe.EventStream: y, probe.RAID: y, probe.BIOSRegistry: y, probe.Licences: y, probe.BootProgress: n},
+			map[string]v1alpha1.CapabilityState{
+				probe.VirtualMediaCD: y, probe.BootOnce: y, probe.HTTPBoot: u, probe.Events: n, probe.EventStream: y,
+				probe.RAID: y, probe.BIOSRegistry: y, probe.Licences: y, probe.BootProgress: n,
+			},
 			"dell-idrac9-media-boot",
 		},
 		"HPE": {

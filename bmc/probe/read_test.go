@@ -152,9 +152,13 @@ func TestNotOffered(t *testing.T) {
 		"BIOS":          {dellSystem, []string{"Bios"}, []string{probe.BIOSSettings, probe.BIOSRegistry}},
 		"storage":       {dellSystem, []string{"Storage"}, []string{probe.RAID, probe.VolumeCreation, probe.Drives}},
 		"power":         {dellSystem, []string{"PowerState", "Actions"}, []string{probe.IronicNeeds}},
-		"services":      {"/", []string{"UpdateService", "EventService", "AccountService", "SessionService", "Links", "Tasks"}, []string{probe.SimpleUpdate, probe.PushUpdate, probe.FirmwareInventory, probe.Events, probe.EventStream, probe.Accounts, probe.Sessions, probe.Tasks}},
-		"certificates":  {"/", []string{"CertificateService"}, []string{}},
-		"registries":    {"/", []string{"Registries"}, []string{probe.BIOSRegistry}},
+		"services": {
+			"/",
+			[]string{"UpdateService", "EventService", "AccountService", "SessionService", "Links", "Tasks"},
+			[]string{probe.SimpleUpdate, probe.PushUpdate, probe.FirmwareInventory, probe.Events, probe.EventStream, probe.Accounts, probe.Sessions, probe.Tasks},
+		},
+		"certificates": {"/", []string{"CertificateService"}, []string{}},
+		"registries":   {"/", []string{"Registries"}, []string{probe.BIOSRegistry}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -184,7 +188,13 @@ func TestWhileTheHostStarts(t *testing.T) {
 		"nothing is said of it":      {nil, v1alpha1.No},
 		"an HPE in its self-test":    {map[string]any{"Oem": map[string]any{"Hpe": map[string]any{"PostState": "InPost"}}}, v1alpha1.Unknown},
 		"an HPE after its self-test": {map[string]any{"Oem": map[string]any{"Hpe": map[string]any{"PostState": "FinishedPost"}}}, v1alpha1.No},
-		"an HPE that knows it all":   {map[string]any{"Oem": map[string]any{"Hpe": map[string]any{"PostState": "InPost", "DeviceDiscoveryComplete": map[string]any{"DeviceDiscovery": "vMainDeviceDiscoveryComplete"}}}}, v1alpha1.No},
+		"an HPE that knows it all": {
+			map[string]any{"Oem": map[string]any{"Hpe": map[string]any{
+				"PostState":               "InPost",
+				"DeviceDiscoveryComplete": map[string]any{"DeviceDiscovery": "vMainDeviceDiscoveryComplete"},
+			}}},
+			v1alpha1.No,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

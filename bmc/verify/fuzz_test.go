@@ -17,9 +17,9 @@ func FuzzCompare(f *testing.F) {
 	f.Add(
 		[]byte(`{"Settings":{"Turbo":"On","Cores":"8"},"Volumes":[{"Level":"1+0","SizeGiB":100,"Count":4}],"Versions":{"bmc":"1.2.3","nic:x":"2"}}`),
 		[]byte(`{"logical_disks":[{"raid_level":"1+0","size_gb":100,"physical_disks":["a"]},{"raid_level":1,"size_gb":"MAX"},7]}`),
-		[]byte(
-			`{"bmcVersion":"iLO 6 v1.57","capabilities":[{"name":"StorageDiscovered","state":"Yes"}],"storage":[{"id":"a","controllers":1,"volumes":[{"id":"v","raidType":"SpannedMirrors","capacityBytes":107374182400}]}],"firmware":[{"id":"x","version":"3"}]}`,
-		),
+		[]byte(`{"bmcVersion":"iLO 6 v1.57","capabilities":[{"name":"StorageDiscovered","state":"Yes"}],
+			"storage":[{"id":"a","controllers":1,"volumes":[{"id":"v","raidType":"SpannedMirrors","capacityBytes":107374182400}]}],
+			"firmware":[{"id":"x","version":"3"}]}`),
 		[]byte(`{"Attributes":{"Turbo":"Off","Cores":8}}`),
 	)
 	f.Add([]byte(`{"Volumes":[]}`), []byte(`{"logical_disks":{}}`), []byte(`{"storage":[{"id":"","volumes":[{"id":"","capacityBytes":-1}]}]}`), []byte(`{}`))

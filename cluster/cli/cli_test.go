@@ -141,7 +141,10 @@ func TestManifestsArePrinted(t *testing.T) {
 	args := []string{"manifests", "--hub-url", "https://hub.example:8090", "--cluster-id", id, "--image", "registry.example:5000/ironflow-cluster:v1", "--token-file", filepath.Join(dir, "token")}
 	code, out, errs := run(t, append(args, "--stay")...)
 	g.Expect(code).To(Equal(cli.Over), errs)
-	for _, want := range []string{"kind: Namespace", "kind: ServiceAccount", "kind: ClusterRole\n", "kind: Secret", "kind: Deployment", "image: registry.example:5000/ironflow-cluster:v1", "token: very-secret"} {
+	for _, want := range []string{
+		"kind: Namespace", "kind: ServiceAccount", "kind: ClusterRole\n", "kind: Secret", "kind: Deployment",
+		"image: registry.example:5000/ironflow-cluster:v1", "token: very-secret",
+	} {
 		g.Expect(out).To(ContainSubstring(want))
 	}
 	g.Expect(strings.Count(out, "very-secret")).To(Equal(1), "in the Secret alone")

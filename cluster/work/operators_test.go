@@ -85,7 +85,10 @@ func TestInsideOpenShiftWithOperators(t *testing.T) {
 	w.installs(table.Find("lso"), "Installing")
 	w.installs(table.Find("fleet-agent"), "Succeeded")
 	w.installs(table.Find("metallb"), "Failed")
-	w.Eventually(hub.Effects, long).Should(ContainElements("operator cnv available", "operator fleet-agent available", "operator lso progressing", "operator metallb failed", "stage Waiting for olm operators csv"))
+	w.Eventually(hub.Effects, long).Should(ContainElements(
+		"operator cnv available", "operator fleet-agent available", "operator lso progressing", "operator metallb failed",
+		"stage Waiting for olm operators csv",
+	))
 	w.Consistently(hub.Effects, 500*time.Millisecond).ShouldNot(ContainElement("stage Done"), "lso is still being installed")
 	w.Expect(w.Admin.MergePatch(t.Context(), "/apis/operators.coreos.com/v1alpha1/namespaces/openshift-local-storage/clusterserviceversions/local-storage-operator.v1.2.3/status",
 		object{"status": object{"phase": "Succeeded"}})).To(Succeed())

@@ -103,14 +103,19 @@ func TestWhatTheHubWouldRefuseIsNoImage(t *testing.T) {
 			config + ", document 1, line 15: networking.clusterNetwork[0].hostPrefix cannot be used: 30 of",
 			hosts + `, document 1, line 9: hosts[0].hostname "master-0.aaa`,
 		}},
-		"an operator that nobody has": {"ztp", []inputChange{{"cluster-manifests/operators.yaml", "", "[{name: lvmo}]\n"}}, []string{`cluster-manifests/operators.yaml: cannot be installed: olm_operators: there is no operator "lvmo"`}},
+		"an operator that nobody has": {
+			"ztp", []inputChange{{"cluster-manifests/operators.yaml", "", "[{name: lvmo}]\n"}},
+			[]string{`cluster-manifests/operators.yaml: cannot be installed: olm_operators: there is no operator "lvmo"`},
+		},
 		"settings of the hub": {"ztp", []inputChange{{"hub.env", "=/etc/ironflow/ignition", "=/etc/ironflow/ignition\nIRONFLOW_HUB_STAGE_TIMOUTS=Rebooting=20s\nIRONFLOW_HUB_KEEP_EVENTS=soon"}}, []string{
 			"hub.env: sets IRONFLOW_HUB_STAGE_TIMOUTS, which is no setting of the hub: did you mean IRONFLOW_HUB_STAGE_TIMEOUTS?",
 			`hub.env: cannot be used: $IRONFLOW_HUB_KEEP_EVENTS is "soon", which is no duration`,
 		}},
-		"settings that no hub can have": {"ztp", []inputChange{{"hub.env", "=/etc/ironflow/ignition", "=/etc/ironflow/ignition\nHW_VALIDATOR_REQUIREMENTS=x\nIRONFLOW_HUB_STAGE_TIMEOUTS=Rebooting"}}, []string{
-			"hub.env: cannot be used: --hub-host-requirements: ", "hub.env: cannot be used: --hub-stage-timeouts",
-		}},
+		"settings that no hub can have": {
+			"ztp",
+			[]inputChange{{"hub.env", "=/etc/ironflow/ignition", "=/etc/ironflow/ignition\nHW_VALIDATOR_REQUIREMENTS=x\nIRONFLOW_HUB_STAGE_TIMEOUTS=Rebooting"}},
+			[]string{"hub.env: cannot be used: --hub-host-requirements: ", "hub.env: cannot be used: --hub-stage-timeouts"},
+		},
 		"settings as files of environments have them": {"ztp", []inputChange{{"hub.env", "=/etc/ironflow/ignition", "=/etc/ironflow/ignition\nhttps_proxy=http://proxy.example:3128\n" +
 			`HW_VALIDATOR_REQUIREMENTS=[{"version":"default","master":{"cpu_cores":2,"ram_mib":4096,"disk_size_gb":10},"worker":{"cpu_cores":1,"ram_mib":2048,"disk_size_gb":10}}]`}}, nil},
 		"a version of the live system": {"ztp", []inputChange{{env, "spec:\n", "spec:\n  osImageVersion: '4.19'\n"}}, []string{

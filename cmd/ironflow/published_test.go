@@ -21,7 +21,12 @@ func TestAddressesOfTheClusterAreNotPublished(t *testing.T) {
 		args []string
 		want string
 	}{
-		"the hub by its Service":               {[]string{"--hub-publish-url=https://ironflow.ironflow-system.svc:8090"}, `--hub-publish-url "https://ironflow.ironflow-system.svc:8090": "ironflow.ironflow-system.svc" is a name that only pods of the cluster resolve; set it to a URL by which machines reach the hub, such as that of a load balancer, a node or an ingress, or set --machines-in-cluster if they do reach this one`},
+		"the hub by its Service": {
+			[]string{"--hub-publish-url=https://ironflow.ironflow-system.svc:8090"},
+			`--hub-publish-url "https://ironflow.ironflow-system.svc:8090": "ironflow.ironflow-system.svc" is a name that only pods of the cluster resolve; ` +
+				"set it to a URL by which machines reach the hub, such as that of a load balancer, a node or an ingress, " +
+				"or set --machines-in-cluster if they do reach this one",
+		},
 		"images by their Service":              {[]string{"--images-publish-url=http://ironflow.ironflow-system.svc.cluster.local:8080"}, "by which BMCs reach live images"},
 		"a cluster IP":                         {[]string{"--images-publish-url=http://10.96.7.7:8080"}, `"10.96.7.7" is the address of a Service`},
 		"the address of install.yaml":          {[]string{"--images-publish-url=http://address-to-set.invalid:8080"}, "was not filled in"},
@@ -29,10 +34,16 @@ func TestAddressesOfTheClusterAreNotPublished(t *testing.T) {
 		"one of the Ironics of machines":       {[]string{"--ironic-base-url=https://ironic.example:6385,https://ironic.metal3.svc:6385"}, "machines reach Ironic"},
 		"events of BMCs":                       {[]string{"--bmc", "--bmc-events-addr=:8092", "--bmc-events-publish-url=https://ironflow.ironflow-system.svc:8092"}, "--bmc-events-publish-url"},
 		"a placeholder, wherever machines are": {[]string{"--machines-in-cluster", "--images-publish-url=http://address-to-set.invalid:8080"}, "was not filled in"},
-		"machines in the cluster":              {[]string{"--machines-in-cluster", "--hub-publish-url=https://ironflow.ironflow-system.svc:8090", "--images-publish-url=http://10.96.7.7:8080", "--ironic-endpoint=https://ironic.ironflow-system.svc:6385"}, ""},
-		"Ironic's Service for us alone":        {[]string{"--ironic-endpoint=https://ironic.ironflow-system.svc:6385", "--ironic-base-url=https://ironic.example:6385"}, ""},
-		"addresses from outside":               {[]string{"--hub-publish-url=https://192.0.2.10:8090", "--images-publish-url=http://svc.example:8080"}, ""},
-		"none, on a developer's own machine":   {nil, ""},
+		"machines in the cluster": {
+			[]string{
+				"--machines-in-cluster", "--hub-publish-url=https://ironflow.ironflow-system.svc:8090",
+				"--images-publish-url=http://10.96.7.7:8080", "--ironic-endpoint=https://ironic.ironflow-system.svc:6385",
+			},
+			"",
+		},
+		"Ironic's Service for us alone":      {[]string{"--ironic-endpoint=https://ironic.ironflow-system.svc:6385", "--ironic-base-url=https://ironic.example:6385"}, ""},
+		"addresses from outside":             {[]string{"--hub-publish-url=https://192.0.2.10:8090", "--images-publish-url=http://svc.example:8080"}, ""},
+		"none, on a developer's own machine": {nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

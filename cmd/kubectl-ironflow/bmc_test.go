@@ -261,11 +261,17 @@ func TestBMCCheck(t *testing.T) {
 			args: []string{"-f", file}, cluster: func(s *site) { s.create(aBMC("node-1")) }, want: append(inHost, "node-2: there is no report of its BMC"), not: "Wings",
 			fails: "3 mismatches, on 1 of 2 hosts",
 		},
-		"with the BIOS settings":    {args: []string{"-f", file}, cluster: func(s *site) { s.create(aBMC("node-1")); s.withSettings() }, want: append(inHost, inBIOS...), not: "Cores", fails: "5 mismatches"},
-		"from standard input":       {args: []string{"-f", "-"}, in: hosts, cluster: func(s *site) { s.create(aBMC("node-1")) }, want: inHost, fails: "3 mismatches"},
-		"without a report":          {args: []string{"-f", file}, want: append(inHost[2:], "node-1: there is no report of its BMC"), not: "RAIDLevel", fails: "1 mismatch"},
-		"against a report's file":   {args: []string{"-f", file, "--report", reported}, want: append(inHost, "node-2: nothing that is known speaks against its wishes"), fails: "3 mismatches"},
-		"nothing speaks against it": {args: []string{"-f", good}, cluster: func(s *site) { s.create(aBMC("node-1")); s.withSettings() }, want: []string{"^node-1: nothing that is known speaks against its wishes"}, not: "MESSAGE"},
+		"with the BIOS settings": {
+			args: []string{"-f", file}, cluster: func(s *site) { s.create(aBMC("node-1")); s.withSettings() },
+			want: append(inHost, inBIOS...), not: "Cores", fails: "5 mismatches",
+		},
+		"from standard input":     {args: []string{"-f", "-"}, in: hosts, cluster: func(s *site) { s.create(aBMC("node-1")) }, want: inHost, fails: "3 mismatches"},
+		"without a report":        {args: []string{"-f", file}, want: append(inHost[2:], "node-1: there is no report of its BMC"), not: "RAIDLevel", fails: "1 mismatch"},
+		"against a report's file": {args: []string{"-f", file, "--report", reported}, want: append(inHost, "node-2: nothing that is known speaks against its wishes"), fails: "3 mismatches"},
+		"nothing speaks against it": {
+			args: []string{"-f", good}, cluster: func(s *site) { s.create(aBMC("node-1")); s.withSettings() },
+			want: []string{"^node-1: nothing that is known speaks against its wishes"}, not: "MESSAGE",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)

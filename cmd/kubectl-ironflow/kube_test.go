@@ -127,10 +127,14 @@ func (c *realCluster) watches(kube client.Client) {
 func (c *realCluster) asViewer(kube client.Client) {
 	c.t.Helper()
 	meta := metav1.ObjectMeta{Namespace: "site", Name: "viewer"}
-	c.Expect(kube.Create(c.t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{APIGroups: []string{"metal3.io"}, Resources: []string{"baremetalhosts"}, Verbs: []string{"get", "list", "watch"}}}})).
-		To(Succeed())
-	c.Expect(kube.Create(c.t.Context(), &rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "Role", Name: "viewer"}, Subjects: []rbacv1.Subject{{Kind: "User", Name: "eve"}}})).
-		To(Succeed())
+	c.Expect(kube.Create(c.t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{
+		APIGroups: []string{"metal3.io"}, Resources: []string{"baremetalhosts"}, Verbs: []string{"get", "list", "watch"},
+	}}})).To(Succeed())
+	c.Expect(kube.Create(c.t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: meta,
+		RoleRef:    rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "Role", Name: "viewer"},
+		Subjects:   []rbacv1.Subject{{Kind: "User", Name: "eve"}},
+	})).To(Succeed())
 	c.Eventually(func() error {
 		_, err := c.call("ironflow", "get", "hosts", "-n", "site", "--as", "eve")
 		return err

@@ -110,8 +110,22 @@ func TestWhyAgent(t *testing.T) {
 		approved    bool
 	}{
 		{"new", "", nil, false},
-		{"refused", "known", []agentv1.Condition{is("SpecSynced", "False", "InputError", "role: there is no role queen; take master or worker"), is("RequirementsMet", "False", "AgentIsNotApproved", "set spec.approved")}, false},
-		{"silent", "disconnected", []agentv1.Condition{is("Connected", "False", "AgentIsDisconnected", "the agent has not been heard of for too long"), is("Validated", "False", "ValidationsFailing", "x")}, true},
+		{
+			"refused", "known",
+			[]agentv1.Condition{
+				is("SpecSynced", "False", "InputError", "role: there is no role queen; take master or worker"),
+				is("RequirementsMet", "False", "AgentIsNotApproved", "set spec.approved"),
+			},
+			false,
+		},
+		{
+			"silent", "disconnected",
+			[]agentv1.Condition{
+				is("Connected", "False", "AgentIsDisconnected", "the agent has not been heard of for too long"),
+				is("Validated", "False", "ValidationsFailing", "x"),
+			},
+			true,
+		},
 		{"checks fail", "insufficient", []agentv1.Condition{is("Validated", "False", "ValidationsFailing", "2 checks fail")}, true},
 		{"unbound", "known-unbound", []agentv1.Condition{is("Bound", "False", "Unbound", "the host belongs to no cluster; set spec.clusterDeploymentName")}, true},
 		{"not approved", "known", []agentv1.Condition{is("RequirementsMet", "False", "AgentIsNotApproved", "set spec.approved to let it be installed")}, false},
@@ -158,7 +172,10 @@ func TestWhyFindsWhatIsMeant(t *testing.T) {
 		s.Expect(err).NotTo(HaveOccurred(), args)
 		s.Expect(out).To(ContainSubstring(want), args)
 	}
-	for args, want := range map[string]string{"nobody": "host site/nobody is not there", "cluster none": "no cluster none in namespace site", "agent none": "agent none is not there", "secret/x": `"secret/x" is no host`} {
+	for args, want := range map[string]string{
+		"nobody": "host site/nobody is not there", "cluster none": "no cluster none in namespace site",
+		"agent none": "agent none is not there", "secret/x": `"secret/x" is no host`,
+	} {
 		_, _, err := s.run("", append([]string{"why"}, strings.Fields(args)...)...)
 		s.Expect(err).To(MatchError(ContainSubstring(want)), args)
 	}

@@ -213,7 +213,10 @@ func TestWhatCannotBeHandedOverIsNotInstalled(t *testing.T) {
 		"two disks": {`{"installation_disk_id":"/dev/sda","installation_disk_path":"/dev/sdb"}`, "spec.installation_disk_id and spec.installation_disk_path exclude each other", func(w *world) {
 			w.change(func(a *agentv1.Agent) { a.Spec.InstallationDiskPath = "" })
 		}},
-		"a Secret that is not there": {`{"ignitionEndpointTokenReference":{"name":"token","namespace":"site"}}`, "Secret site/token does not exist: create it, or correct the reference", func(w *world) { w.secret("s3cret") }},
+		"a Secret that is not there": {
+			`{"ignitionEndpointTokenReference":{"name":"token","namespace":"site"}}`,
+			"Secret site/token does not exist: create it, or correct the reference", func(w *world) { w.secret("s3cret") },
+		},
 		"a Secret without the key": {`{"ignitionEndpointTokenReference":{"name":"other","namespace":"site"}}`, "Secret site/other has no key ignition-token: add it", func(w *world) {
 			w.secret("s3cret")
 			w.change(func(a *agentv1.Agent) { a.Spec.IgnitionEndpointTokenReference.Name = "token" })

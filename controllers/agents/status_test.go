@@ -32,11 +32,14 @@ var shows = []struct{ path, from string }{
 	{"status.installation_disk_id", "`installation_disk_id`"},
 	{"status.validationsInfo", "`validations_info`"},
 	{"status.debugInfo", "`status`, `status_info`, and where the hub serves the host's events and, once there are any, its logs"},
-	{"status.csrStatus", "the signing requests of the host's kubelet that [ironflow-cluster](cluster.md) approved since the installation began, at most the newest ten, and when it last approved one or tried to. " +
+	{"status.csrStatus", "the signing requests of the host's kubelet that [ironflow-cluster](cluster.md) approved since the installation began, " +
+		"at most the newest ten, and when it last approved one or tried to. " +
 		"Absent where it approved none, also because it does not run in the cluster, or the hub has ended with its host"},
-	{"status.deprovision_info", "which Node of which cluster is to go, and how far that is: while the BareMetalHost is being deleted and has the annotation `bmac.agent-install.openshift.io/remove-agent-and-node-on-delete`. " +
+	{"status.deprovision_info", "which Node of which cluster is to go, and how far that is: " +
+		"while the BareMetalHost is being deleted and has the annotation `bmac.agent-install.openshift.io/remove-agent-and-node-on-delete`. " +
 		"Absent when it is gone, and for any other Agent: Ironflow removes no other Node"},
-	{"status.conditions", "those of assisted-service. `Cleanup` is there when it is False (`CleanupFailed`): the Node of `deprovision_info` was not drained and removed in time, or its cluster cannot be entered"},
+	{"status.conditions", "those of assisted-service. `Cleanup` is there when it is False (`CleanupFailed`): " +
+		"the Node of `deprovision_info` was not drained and removed in time, or its cluster cannot be entered"},
 }
 
 // elsewhere are paths whose values another controller writes.

@@ -117,7 +117,24 @@ i/80HfJwD6rGu98xVyMl2NhOEuIE8IcA
 const (
 	pools  = `{"controlPlane":{"name":"master","hyperthreading":"Disabled"},"arbiter":{"name":"arbiter","hyperthreading":"Disabled"},"compute":[{"name":"worker","hyperthreading":"Disabled"}]}`
 	oldMap = `{"manifestsConfigMapRef":{"name":"files"}}`
+	// endpoint is one whose authority is in a ConfigMap of another namespace.
+	endpoint = `{"ignitionEndpoint":{"url":"https://api.prod.example:22623/config","caCertificateReference":{"name":"ca","namespace":"far"}}}`
 )
+
+// tang encrypts every disk with the key of a server that has this thumbprint.
+func tang(thumbprint string) func(objects) error {
+	return spec(`{"diskEncryption":{"enableOn":"all","mode":"tang","tangServers":"[{\"url\":\"http://tang.example\",\"thumbprint\":\"` + thumbprint + `\"}]"}}`)
+}
+
+// selected takes hosts by a selector of their Agents.
+func selected(selector string) func(objects) error {
+	return deploymentSpec(`{"platform":{"agentBareMetal":{"agentSelector":` + selector + `}}}`)
+}
+
+// installRef names what the cluster is installed by.
+func installRef(group, kind, name string) func(objects) error {
+	return deploymentSpec(`{"clusterInstallRef":{"group":"` + group + `","kind":"` + kind + `","name":"` + name + `","version":"v1beta1"}}`)
+}
 
 // examples set each setting to something that is not its default.
 var examples = map[string]func(objects) error{
@@ -156,20 +173,20 @@ var examples = map[string]func(objects) error{
 	"AgentClusterInstall spec.mirrorRegistryRef.name":                                     spec(`{"mirrorRegistryRef":{"name":"mirrors","namespace":"site"}}`),
 	"AgentClusterInstall spec.mirrorRegistryRef.namespace":                                spec(`{"mirrorRegistryRef":{"namespace":"site"}}`),
 	"AgentClusterInstall spec.networking.clusterNetwork[].hostPrefix":                     spec(`{"networking":{"clusterNetwork":[{"cidr":"10.0.0.0/14","hostPrefix":24}]}}`),
-	"AgentClusterInstall spec.ignitionEndpoint.caCertificateReference.name":               spec(`{"ignitionEndpoint":{"url":"https://api.prod.example:22623/config","caCertificateReference":{"name":"ca","namespace":"far"}}}`),
-	"AgentClusterInstall spec.ignitionEndpoint.caCertificateReference.namespace":          spec(`{"ignitionEndpoint":{"url":"https://api.prod.example:22623/config","caCertificateReference":{"name":"ca","namespace":"far"}}}`),
-	"AgentClusterInstall spec.diskEncryption.mode":                                        spec(`{"diskEncryption":{"enableOn":"all","mode":"tang","tangServers":"[{\"url\":\"http://tang.example\",\"thumbprint\":\"x\"}]"}}`),
-	"AgentClusterInstall spec.diskEncryption.tangServers":                                 spec(`{"diskEncryption":{"enableOn":"all","mode":"tang","tangServers":"[{\"url\":\"http://tang.example\",\"thumbprint\":\"y\"}]"}}`),
+	"AgentClusterInstall spec.ignitionEndpoint.caCertificateReference.name":               spec(endpoint),
+	"AgentClusterInstall spec.ignitionEndpoint.caCertificateReference.namespace":          spec(endpoint),
+	"AgentClusterInstall spec.diskEncryption.mode":                                        tang("x"),
+	"AgentClusterInstall spec.diskEncryption.tangServers":                                 tang("y"),
 	"AgentClusterInstall spec.external.cloudControllerManager":                            spec(`{"platformType":"External","external":{"platformName":"oci","cloudControllerManager":"External"}}`),
 	"AgentClusterInstall spec.clusterMetadata.metadataJSONSecretRef.name":                 spec(`{"clusterMetadata":{"metadataJSONSecretRef":{"name":"m"}}}`),
 	"AgentClusterInstall spec.clusterMetadata.platform.aws.hostedZoneRole":                spec(`{"clusterMetadata":{"platform":{"aws":{"hostedZoneRole":"r"}}}}`),
 	"AgentClusterInstall spec.clusterMetadata.platform.azure.resourceGroupName":           spec(`{"clusterMetadata":{"platform":{"azure":{"resourceGroupName":"r"}}}}`),
 	"AgentClusterInstall spec.clusterMetadata.platform.gcp.networkProjectID":              spec(`{"clusterMetadata":{"platform":{"gcp":{"networkProjectID":"r"}}}}`),
-	"ClusterDeployment spec.platform.agentBareMetal.agentSelector.matchLabels{}":          deploymentSpec(`{"platform":{"agentBareMetal":{"agentSelector":{"matchLabels":{"a":"b"}}}}}`),
-	"ClusterDeployment spec.platform.agentBareMetal.agentSelector.matchExpressions[].key": deploymentSpec(`{"platform":{"agentBareMetal":{"agentSelector":{"matchExpressions":[{"key":"a","operator":"Exists"}]}}}}`),
-	"ClusterDeployment spec.clusterInstallRef.group":                                      deploymentSpec(`{"clusterInstallRef":{"group":"other.example","kind":"AgentClusterInstall","name":"install","version":"v1beta1"}}`),
-	"ClusterDeployment spec.clusterInstallRef.kind":                                       deploymentSpec(`{"clusterInstallRef":{"group":"extensions.hive.openshift.io","kind":"Other","name":"install","version":"v1beta1"}}`),
-	"ClusterDeployment spec.clusterInstallRef.name":                                       deploymentSpec(`{"clusterInstallRef":{"group":"extensions.hive.openshift.io","kind":"AgentClusterInstall","name":"other","version":"v1beta1"}}`),
+	"ClusterDeployment spec.platform.agentBareMetal.agentSelector.matchLabels{}":          selected(`{"matchLabels":{"a":"b"}}`),
+	"ClusterDeployment spec.platform.agentBareMetal.agentSelector.matchExpressions[].key": selected(`{"matchExpressions":[{"key":"a","operator":"Exists"}]}`),
+	"ClusterDeployment spec.clusterInstallRef.group":                                      installRef("other.example", "AgentClusterInstall", "install"),
+	"ClusterDeployment spec.clusterInstallRef.kind":                                       installRef("extensions.hive.openshift.io", "Other", "install"),
+	"ClusterDeployment spec.clusterInstallRef.name":                                       installRef("extensions.hive.openshift.io", "AgentClusterInstall", "other"),
 	"ClusterDeployment spec.clusterMetadata.clusterID":                                    deploymentSpec(`{"clusterMetadata":{"clusterID":"x"}}`),
 	"ClusterDeployment spec.clusterMetadata.infraID":                                      deploymentSpec(`{"clusterMetadata":{"infraID":"x"}}`),
 	"AgentClusterInstall spec.loadBalancer.type":                                          spec(`{"loadBalancer":{"type":"UserManaged"}}`),
@@ -307,11 +324,14 @@ func TestSettingsThatAreWrongAreNamed(t *testing.T) {
 		change func(objects) error
 		says   string
 	}{
-		"two forms":          {spec(`{"apiVIP":"192.0.2.1","apiVIPs":["192.0.2.2"]}`), "take spec.apiVIP away"},
-		"a pool of its own":  {spec(`{"compute":[{"name":"gpu"}]}`), `spec.compute[0].name "gpu"`},
-		"external of none":   {spec(`{"external":{}}`), "spec.external is of spec.platformType External"},
-		"a single host":      {spec(`{"networking":{"userManagedNetworking":false}}`), "AgentClusterInstall spec.networking.userManagedNetworking: false does not go with a single node"},
-		"no platform's own":  {spec(`{"platformType":"None","networking":{"userManagedNetworking":false}}`), "AgentClusterInstall spec.networking.userManagedNetworking: false does not go with platform none"},
+		"two forms":         {spec(`{"apiVIP":"192.0.2.1","apiVIPs":["192.0.2.2"]}`), "take spec.apiVIP away"},
+		"a pool of its own": {spec(`{"compute":[{"name":"gpu"}]}`), `spec.compute[0].name "gpu"`},
+		"external of none":  {spec(`{"external":{}}`), "spec.external is of spec.platformType External"},
+		"a single host":     {spec(`{"networking":{"userManagedNetworking":false}}`), "AgentClusterInstall spec.networking.userManagedNetworking: false does not go with a single node"},
+		"no platform's own": {
+			spec(`{"platformType":"None","networking":{"userManagedNetworking":false}}`),
+			"AgentClusterInstall spec.networking.userManagedNetworking: false does not go with platform none",
+		},
 		"an unknown source":  {annotated("ironflow.io/ignition-source", "magic"), `Ignition source "magic"`},
 		"another source":     {annotated("ironflow.io/kubernetes-version", "v1.37.1"), "set ironflow.io/ignition-source to kubernetes"},
 		"no JSON":            {annotated("ironflow.io/ignition-source", "kubernetes", "ironflow.io/kubernetes", "{"), "annotation ironflow.io/kubernetes: want a JSON object"},

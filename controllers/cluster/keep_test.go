@@ -142,7 +142,11 @@ func TestAClusterWhoseObjectsHaveGoneIsNotBegun(t *testing.T) {
 // TestAClusterThatComesBeforeItsHostsWaitsForThem: objects come back in any order. One that has failed is not begun anew because
 // none of its Agents is there yet, and is once they have come and gone.
 func TestAClusterThatComesBeforeItsHostsWaitsForThem(t *testing.T) {
-	for was, now := range map[string]string{wire.ClusterStatusError: wire.ClusterStatusError, wire.ClusterStatusCancelled: wire.ClusterStatusCancelled, wire.ClusterStatusInstalling: wire.ClusterStatusError} {
+	for was, now := range map[string]string{
+		wire.ClusterStatusError:      wire.ClusterStatusError,
+		wire.ClusterStatusCancelled:  wire.ClusterStatusCancelled,
+		wire.ClusterStatusInstalling: wire.ClusterStatusError,
+	} {
 		t.Run(was, func(t *testing.T) {
 			cd, aci := deployment(), install()
 			aci.Annotations = map[string]string{names.ClusterState: was}

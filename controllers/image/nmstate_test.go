@@ -86,7 +86,8 @@ func TestOtherHostsGetNoneOfIt(t *testing.T) {
 // The primary port of a bond has a name that only the live system knows: the keyfiles go
 // through the script that fills it in.
 func TestACardsNameIsFilledInByTheLiveSystem(t *testing.T) {
-	const bond = `{"hostname":{"config":"node-0.example.com"},"interfaces":[{"name":"bond0","type":"bond","link-aggregation":{"mode":"active-backup","port":["uplink"],"options":{"primary":"uplink"}},"ipv4":{"enabled":true,"dhcp":true}}]}`
+	const bond = `{"hostname":{"config":"node-0.example.com"},"interfaces":[{"name":"bond0","type":"bond",
+		"link-aggregation":{"mode":"active-backup","port":["uplink"],"options":{"primary":"uplink"}},"ipv4":{"enabled":true,"dhcp":true}}]}`
 	w := newWorld(t, asked(ofEdge), edge(selecting), secret("pull", corev1.DockerConfigJsonKey, `{"auths":{}}`), bootsFrom("02:00:00:00:00:01"),
 		nmState("node-0", "02:00:00:00:00:01", bond))
 	_, _, err := w.pass()
@@ -133,7 +134,8 @@ func TestAnImageSaysWhichNetworkItHasNot(t *testing.T) {
 		"none that holds its card": {
 			selecting,
 			[]*agentv1.NMStateConfig{nmState("node-0", "02:00:00:00:00:10", staticUplink)},
-			"Generated image, without a static network: none of the 1 NMStateConfigs that InfraEnv edge selects holds a card of this host, and it boots with DHCP. Next: correct spec.interfaces of the one that is meant, or spec.bootMACAddress of the host", 0,
+			"Generated image, without a static network: none of the 1 NMStateConfigs that InfraEnv edge selects holds a card of this host, and it boots with DHCP. " +
+				"Next: correct spec.interfaces of the one that is meant, or spec.bootMACAddress of the host", 0,
 		},
 		"two that hold its card": {
 			selecting,

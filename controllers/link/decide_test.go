@@ -401,9 +401,10 @@ func TestAgentSide(t *testing.T) {
 			installedWith(""),
 		},
 		"and one that began with it, likewise": {
-			link.Input{Host: host(metal3v1.StateProvisioning, asked, ownNetwork, annotated(names.BMACInstallerArgs, `[]`), annotated(names.BMACRole, "master")), Agent: agent(inHub("installing"), func(a *agentv1.Agent) {
-				a.Spec.InstallerArgs = `["--copy-network"]`
-			})},
+			link.Input{
+				Host:  host(metal3v1.StateProvisioning, asked, ownNetwork, annotated(names.BMACInstallerArgs, `[]`), annotated(names.BMACRole, "master")),
+				Agent: agent(inHub("installing"), func(a *agentv1.Agent) { a.Spec.InstallerArgs = `["--copy-network"]` }),
+			},
 			installedWith(`["--copy-network"]`),
 		},
 		"an agent on its way out is left alone": {

@@ -70,7 +70,8 @@ func TestANodeLeavesBeforeItsMachineIsCleaned(t *testing.T) {
 			change: []func(*metal3v1.BareMetalHost){since(2 * time.Minute), annotated(names.BMACDrainTimeout, "1m")}, agent: agent(inCluster), waits: true, force: true, status: "draining in progress",
 		},
 		"a time that is none": {
-			change: []func(*metal3v1.BareMetalHost){since(2 * time.Minute), annotated(names.BMACDrainTimeout, "soon")}, agent: agent(inCluster), waits: true, status: "draining in progress", says: `"soon" is no duration such as 10m, so 30m0s counts`,
+			change: []func(*metal3v1.BareMetalHost){since(2 * time.Minute), annotated(names.BMACDrainTimeout, "soon")}, agent: agent(inCluster), waits: true,
+			status: "draining in progress", says: `"soon" is no duration such as 10m, so 30m0s counts`,
 		},
 		"a cluster that nobody can enter": {
 			change: []func(*metal3v1.BareMetalHost){since(time.Minute)}, agent: agent(inCluster), heard: &drain.Progress{

@@ -37,11 +37,17 @@ func TestManagerOptions(t *testing.T) {
 		lease      string
 		namespaces []string
 	}{
-		"by default":         {lease: names.ControllersLease},
-		"one leader":         {program: Program{Settings: leads}, leads: true, lease: names.ControllersLease},
-		"a part":             {program: Program{Settings: leads, Lease: names.HubLease}, leads: true, lease: names.HubLease},
-		"one namespace":      {program: Program{Settings: with(func(c *v1alpha1.IronflowConfiguration) { c.Kubernetes.Namespaces = []string{"lab"} })}, lease: names.ControllersLease, namespaces: []string{"lab"}},
-		"several namespaces": {program: Program{Settings: with(func(c *v1alpha1.IronflowConfiguration) { c.Kubernetes.Namespaces = []string{"a", "b"} })}, lease: names.ControllersLease, namespaces: []string{"a", "b"}},
+		"by default": {lease: names.ControllersLease},
+		"one leader": {program: Program{Settings: leads}, leads: true, lease: names.ControllersLease},
+		"a part":     {program: Program{Settings: leads, Lease: names.HubLease}, leads: true, lease: names.HubLease},
+		"one namespace": {
+			program: Program{Settings: with(func(c *v1alpha1.IronflowConfiguration) { c.Kubernetes.Namespaces = []string{"lab"} })},
+			lease:   names.ControllersLease, namespaces: []string{"lab"},
+		},
+		"several namespaces": {
+			program: Program{Settings: with(func(c *v1alpha1.IronflowConfiguration) { c.Kubernetes.Namespaces = []string{"a", "b"} })},
+			lease:   names.ControllersLease, namespaces: []string{"a", "b"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

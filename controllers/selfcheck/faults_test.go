@@ -224,7 +224,10 @@ var faults = map[string]fault{
 		func(w *world) { w.base.Usable, w.base.List = nil, "/etc/list.yaml" }, "base images", selfcheck.Warning, "those of /etc/list.yaml are downloaded",
 		"ironflow media list",
 	},
-	"a broken base image":            {func(w *world) { w.base.Broken = map[string]error{"/images/b.iso": errors.New("cut")} }, "base images", selfcheck.Error, "b.iso cannot be used: cut", "complete file"},
+	"a broken base image": {
+		func(w *world) { w.base.Broken = map[string]error{"/images/b.iso": errors.New("cut")} },
+		"base images", selfcheck.Error, "b.iso cannot be used: cut", "complete file",
+	},
 	"no agent image":                 {func(w *world) { w.agent = "" }, "agent image", selfcheck.Warning, "no container image of ironic-python-agent", "--ironic-agent-image"},
 	"an agent image without a place": {func(w *world) { w.agent = "ipa:latest" }, "agent image", selfcheck.Error, "no full image reference", "registry.example"},
 	"an agent image that was not pushed": {

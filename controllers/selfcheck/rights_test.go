@@ -55,6 +55,9 @@ func TestRightsAreAskedForAtOnce(t *testing.T) {
 	rule := func(group, resources, verbs string, names ...string) authorizationv1.ResourceRule {
 		return authorizationv1.ResourceRule{APIGroups: []string{group}, Resources: strings.Fields(resources), Verbs: strings.Fields(verbs), ResourceNames: names}
 	}
+	everywhere := func(rules ...authorizationv1.ResourceRule) map[string][]authorizationv1.ResourceRule {
+		return map[string][]authorizationv1.ResourceRule{"*": rules}
+	}
 	hosts := rule("metal3.io", "baremetalhosts baremetalhosts/status", "get list update")
 	all := []authorizationv1.ResourceRule{rule("", "secrets", "get update"), hosts}
 	for name, c := range map[string]struct {
@@ -63,14 +66,17 @@ func TestRightsAreAskedForAtOnce(t *testing.T) {
 		lists, single int32
 		says          string
 	}{
-		"all are listed":               {&authorizer{listed: map[string][]authorizationv1.ResourceRule{"*": all}}, nil, 1, 0, "all 6 that are needed"},
-		"by wildcards":                 {&authorizer{listed: map[string][]authorizationv1.ResourceRule{"*": {rule("*", "*", "*")}}}, nil, 1, 0, "all 6 that are needed"},
-		"any status":                   {&authorizer{listed: map[string][]authorizationv1.ResourceRule{"*": {rule("metal3.io", "*/status", "*")}}}, nil, 1, 4, "all 6 that are needed"},
-		"some are not":                 {&authorizer{listed: map[string][]authorizationv1.ResourceRule{"*": {hosts}}, refused: "update secrets"}, nil, 1, 2, "1 of 6 rights are missing: update secrets"},
-		"of one object alone":          {&authorizer{listed: map[string][]authorizationv1.ResourceRule{"*": {rule("", "secrets", "*", "one"), hosts}}, refused: "get secrets"}, nil, 1, 2, "1 of 6 rights are missing: get secrets"},
-		"of another group":             {&authorizer{listed: map[string][]authorizationv1.ResourceRule{"*": {rule("example", "secrets", "*"), hosts}}, refused: "get secrets"}, nil, 1, 2, "1 of 6 rights are missing: get secrets"},
-		"the list is not whole":        {&authorizer{listed: map[string][]authorizationv1.ResourceRule{"*": all}, incomplete: true, refused: "get secrets"}, nil, 1, 6, "1 of 6 rights are missing: get secrets"},
-		"in namespaces":                {&authorizer{listed: map[string][]authorizationv1.ResourceRule{"a": all, "b": {hosts}}, refused: "get secrets"}, []string{"a", "b"}, 2, 2, "1 of 12 rights are missing: get secrets in b"},
+		"all are listed":        {&authorizer{listed: everywhere(all...)}, nil, 1, 0, "all 6 that are needed"},
+		"by wildcards":          {&authorizer{listed: everywhere(rule("*", "*", "*"))}, nil, 1, 0, "all 6 that are needed"},
+		"any status":            {&authorizer{listed: everywhere(rule("metal3.io", "*/status", "*"))}, nil, 1, 4, "all 6 that are needed"},
+		"some are not":          {&authorizer{listed: everywhere(hosts), refused: "update secrets"}, nil, 1, 2, "1 of 6 rights are missing: update secrets"},
+		"of one object alone":   {&authorizer{listed: everywhere(rule("", "secrets", "*", "one"), hosts), refused: "get secrets"}, nil, 1, 2, "1 of 6 rights are missing: get secrets"},
+		"of another group":      {&authorizer{listed: everywhere(rule("example", "secrets", "*"), hosts), refused: "get secrets"}, nil, 1, 2, "1 of 6 rights are missing: get secrets"},
+		"the list is not whole": {&authorizer{listed: everywhere(all...), incomplete: true, refused: "get secrets"}, nil, 1, 6, "1 of 6 rights are missing: get secrets"},
+		"in namespaces": {
+			&authorizer{listed: map[string][]authorizationv1.ResourceRule{"a": all, "b": {hosts}}, refused: "get secrets"},
+			[]string{"a", "b"}, 2, 2, "1 of 12 rights are missing: get secrets in b",
+		},
 		"in one namespace, not in all": {&authorizer{listed: map[string][]authorizationv1.ResourceRule{"default": all}, refused: "get secrets"}, nil, 1, 6, "1 of 6 rights are missing: get secrets"},
 	} {
 		t.Run(name, func(t *testing.T) {

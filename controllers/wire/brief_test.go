@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	aHost   = `{"apiVersion":"metal3.io/v1alpha1","kind":"BareMetalHost","metadata":{"name":"a","namespace":"metal","resourceVersion":"7"},"spec":{"online":true},"status":{"hardware":{"cpu":{"count":3}}}}`
+	aHost = `{"apiVersion":"metal3.io/v1alpha1","kind":"BareMetalHost","metadata":{"name":"a","namespace":"metal","resourceVersion":"7"},` +
+		`"spec":{"online":true},"status":{"hardware":{"cpu":{"count":3}}}}`
 	aStatus = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old \"resource version\"","reason":"Expired","code":410}`
 )
 

@@ -48,8 +48,10 @@ const twoPaths = `{"blockdevices": [
 	{"path": "/dev/sdb", "type": "disk", "size": 107374182400, "rota": true, "ro": false, "hctl": "2:0:0:0"}]}`
 
 const twoPathsTree = `{"blockdevices": [
-	{"name": "sda", "path": "/dev/sda", "type": "disk", "fstype": "mpath_member", "maj:min": "8:0", "children": [{"name": "mpatha", "path": "/dev/mapper/mpatha", "type": "mpath", "fstype": null, "maj:min": "253:0"}]},
-	{"name": "sdb", "path": "/dev/sdb", "type": "disk", "fstype": "mpath_member", "maj:min": "8:16", "children": [{"name": "mpatha", "path": "/dev/mapper/mpatha", "type": "mpath", "fstype": null, "maj:min": "253:0"}]}]}`
+	{"name": "sda", "path": "/dev/sda", "type": "disk", "fstype": "mpath_member", "maj:min": "8:0",
+		"children": [{"name": "mpatha", "path": "/dev/mapper/mpatha", "type": "mpath", "fstype": null, "maj:min": "253:0"}]},
+	{"name": "sdb", "path": "/dev/sdb", "type": "disk", "fstype": "mpath_member", "maj:min": "8:16",
+		"children": [{"name": "mpatha", "path": "/dev/mapper/mpatha", "type": "mpath", "fstype": null, "maj:min": "253:0"}]}]}`
 
 // TestAPathOfAMultipathDiskIsNotWritten: IPA's own choice leaves paths out in favour of the
 // multipath disk, and the agent's installer refuses a path.
@@ -73,8 +75,10 @@ func TestAPathOfAMultipathDiskIsNotWritten(t *testing.T) {
 func TestAMemberOfAKeptRAIDIsNotWritten(t *testing.T) {
 	g := NewWithT(t)
 	m, s, written := listed(t, twoPaths, `{"blockdevices": [
-	{"name": "sda", "path": "/dev/sda", "type": "disk", "fstype": "linux_raid_member", "maj:min": "8:0", "children": [{"name": "md0", "path": "/dev/md0", "type": "raid1", "fstype": null, "maj:min": "9:0"}]},
-	{"name": "sdb", "path": "/dev/sdb", "type": "disk", "fstype": "linux_raid_member", "maj:min": "8:16", "children": [{"name": "md0", "path": "/dev/md0", "type": "raid1", "fstype": null, "maj:min": "9:0"}]}]}`)
+	{"name": "sda", "path": "/dev/sda", "type": "disk", "fstype": "linux_raid_member", "maj:min": "8:0",
+		"children": [{"name": "md0", "path": "/dev/md0", "type": "raid1", "fstype": null, "maj:min": "9:0"}]},
+	{"name": "sdb", "path": "/dev/sdb", "type": "disk", "fstype": "linux_raid_member", "maj:min": "8:16",
+		"children": [{"name": "md0", "path": "/dev/md0", "type": "raid1", "fstype": null, "maj:min": "9:0"}]}]}`)
 	off := false
 	r := s.Run(t.Context(), order(m, step.Node{AutomatedClean: &off, InstanceInfo: map[string]any{}}))
 	g.Expect(*written).To(BeEmpty(), "%+v", r)

@@ -15,7 +15,8 @@ const earlier = `{"blockdevices": [
 	{"path": "/dev/sda", "kname": "sda", "type": "disk", "children": [{"path": "/dev/sda3", "kname": "sda3", "type": "part", "fstype": "ext4", "label": "boot"}]},
 	{"path": "/dev/sdb", "kname": "sdb", "type": "disk", "children": [
 		{"path": "/dev/sdb3", "kname": "sdb3", "type": "part", "fstype": "ext4", "label": "LABEL"},
-		{"path": "/dev/sdb4", "kname": "sdb4", "type": "part", "fstype": "linux_raid_member", "label": "any:md-boot", "children": [{"path": "/dev/md0", "kname": "md0", "type": "raid1", "fstype": "ext4", "label": "boot"}]}]}]}`
+		{"path": "/dev/sdb4", "kname": "sdb4", "type": "part", "fstype": "linux_raid_member", "label": "any:md-boot", "children": [
+			{"path": "/dev/md0", "kname": "md0", "type": "raid1", "fstype": "ext4", "label": "boot"}]}]}]}`
 
 // TestASecondBoot: CoreOS does not come up beside another file system of that label
 // (coreos-installer#1731, fedora-coreos-tracker#1640), and nobody hears of it.

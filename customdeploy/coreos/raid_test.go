@@ -155,7 +155,8 @@ func TestVolumesAreLetGo(t *testing.T) {
 	g := NewWithT(t)
 	m, s, written := listed(t, twoPaths, `{"blockdevices": [
 	{"path": "/dev/sda", "type": "disk", "children": [
-		{"path": "/dev/sda1", "type": "part", "fstype": "linux_raid_member", "children": [{"path": "/dev/md0", "type": "raid1", "fstype": "LVM2_member", "children": [{"path": "/dev/mapper/old-root", "type": "lvm"}]}]},
+		{"path": "/dev/sda1", "type": "part", "fstype": "linux_raid_member", "children": [
+			{"path": "/dev/md0", "type": "raid1", "fstype": "LVM2_member", "children": [{"path": "/dev/mapper/old-root", "type": "lvm"}]}]},
 		{"path": "/dev/sda2", "type": "part", "fstype": "LVM2_member", "children": [{"path": "/dev/mapper/data-a", "type": "lvm"}]}]},
 	{"path": "/dev/sdb", "type": "disk", "fstype": "LVM2_member", "children": [{"path": "/dev/mapper/other-b", "type": "lvm"}]}]}`)
 	m.groups = map[string]string{"/dev/md0": "old", "/dev/sda2": "data", "/dev/sdb": "other"}

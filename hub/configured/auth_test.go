@@ -46,16 +46,20 @@ func TestKeysOfTheAuthenticationLocal(t *testing.T) {
 		env  map[string]string
 		want string
 	}{
-		"a file":                 {args: []string{"--hub-auth=local", "--hub-auth-private-key-file=" + private}},
-		"the environment":        {args: []string{"--hub-auth=local"}, env: map[string]string{"EC_PRIVATE_KEY_PEM": text}},
-		"base64":                 {args: []string{"--hub-auth=local"}, env: map[string]string{"EC_PRIVATE_KEY_PEM": base64.StdEncoding.EncodeToString([]byte(text))}},
-		"no key":                 {args: []string{"--hub-auth=local"}, want: "set --hub-auth-private-key-file or EC_PRIVATE_KEY_PEM"},
-		"no such file":           {args: []string{"--hub-auth=local", "--hub-auth-private-key-file=/none"}, want: "--hub-auth-private-key-file: open /none"},
-		"an empty file":          {args: []string{"--hub-auth=local", "--hub-auth-private-key-file=" + empty}, want: empty + " is empty"},
-		"no such public key":     {args: []string{"--hub-auth=local", "--hub-auth-private-key-file=" + private, "--hub-auth-public-key-file=/none"}, want: "--hub-auth-public-key-file: open /none"},
-		"a public key that errs": {args: []string{"--hub-auth=local", "--hub-auth-private-key-file=" + private}, env: map[string]string{"EC_PUBLIC_KEY_PEM": another}, want: "--hub-auth=local: the public key: "},
-		"keys for nothing":       {args: []string{"--hub-auth-private-key-file=" + private}, want: "keys of tokens are set, and --hub-auth is token"},
-		"keys without tokens":    {args: []string{"--hub-auth=none"}, env: map[string]string{"EC_PUBLIC_KEY_PEM": "x"}, want: "keys of tokens are set, and --hub-auth is none"},
+		"a file":             {args: []string{"--hub-auth=local", "--hub-auth-private-key-file=" + private}},
+		"the environment":    {args: []string{"--hub-auth=local"}, env: map[string]string{"EC_PRIVATE_KEY_PEM": text}},
+		"base64":             {args: []string{"--hub-auth=local"}, env: map[string]string{"EC_PRIVATE_KEY_PEM": base64.StdEncoding.EncodeToString([]byte(text))}},
+		"no key":             {args: []string{"--hub-auth=local"}, want: "set --hub-auth-private-key-file or EC_PRIVATE_KEY_PEM"},
+		"no such file":       {args: []string{"--hub-auth=local", "--hub-auth-private-key-file=/none"}, want: "--hub-auth-private-key-file: open /none"},
+		"an empty file":      {args: []string{"--hub-auth=local", "--hub-auth-private-key-file=" + empty}, want: empty + " is empty"},
+		"no such public key": {args: []string{"--hub-auth=local", "--hub-auth-private-key-file=" + private, "--hub-auth-public-key-file=/none"}, want: "--hub-auth-public-key-file: open /none"},
+		"a public key that errs": {
+			args: []string{"--hub-auth=local", "--hub-auth-private-key-file=" + private},
+			env:  map[string]string{"EC_PUBLIC_KEY_PEM": another},
+			want: "--hub-auth=local: the public key: ",
+		},
+		"keys for nothing":    {args: []string{"--hub-auth-private-key-file=" + private}, want: "keys of tokens are set, and --hub-auth is token"},
+		"keys without tokens": {args: []string{"--hub-auth=none"}, env: map[string]string{"EC_PUBLIC_KEY_PEM": "x"}, want: "keys of tokens are set, and --hub-auth is none"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

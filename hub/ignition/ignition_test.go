@@ -62,15 +62,20 @@ func TestTheOldestVersionThatSaysAll(t *testing.T) {
 			"", "3.2.0",
 		},
 		"proxies and merges are of 3.1": {
-			`{"ignition":{"version":"3.5.0","config":{"merge":[{"source":"https://a/c","httpHeaders":[{"name":"A","value":"b"}]}]},"proxy":{"httpsProxy":"https://p","noProxy":["a"]},"security":{"tls":{"certificateAuthorities":[{"source":"data:,x"}]}},"timeouts":{"httpTotal":5}}}`,
+			`{"ignition":{"version":"3.5.0","config":{"merge":[{"source":"https://a/c","httpHeaders":[{"name":"A","value":"b"}]}]},
+				"proxy":{"httpsProxy":"https://p","noProxy":["a"]},"security":{"tls":{"certificateAuthorities":[{"source":"data:,x"}]}},"timeouts":{"httpTotal":5}}}`,
 			"", "3.2.0",
 		},
 		"links, volumes and partitions of 3.2": {
-			head + `,"storage":{"links":[{"path":"/etc/l","target":"/etc/motd","hard":false}],"raid":[{"name":"md","level":"raid1","devices":["/dev/vdb","/dev/vdc"],"spares":0}],"disks":[{"device":"/dev/vdd","wipeTable":true,"partitions":[{"number":1,"label":"a","startMiB":0,"sizeMiB":10,"wipePartitionEntry":true}]}],"filesystems":[{"device":"/dev/vde","format":"xfs","path":"/var","mountOptions":["noatime"],"options":["-K"]}]}}`,
+			head + `,"storage":{"links":[{"path":"/etc/l","target":"/etc/motd","hard":false}],
+				"raid":[{"name":"md","level":"raid1","devices":["/dev/vdb","/dev/vdc"],"spares":0}],
+				"disks":[{"device":"/dev/vdd","wipeTable":true,"partitions":[{"number":1,"label":"a","startMiB":0,"sizeMiB":10,"wipePartitionEntry":true}]}],
+				"filesystems":[{"device":"/dev/vde","format":"xfs","path":"/var","mountOptions":["noatime"],"options":["-K"]}]}}`,
 			"", "3.2.0",
 		},
 		"users and units of 3.2": {
-			head + `,"passwd":{"users":[{"name":"core","shouldExist":true,"uid":7,"system":false,"groups":["wheel"]}],"groups":[{"name":"g","gid":0,"shouldExist":false}]},"systemd":{"units":[{"name":"a.service","enabled":false,"mask":true,"contents":"","dropins":[{"name":"a.conf"}]}]}}`,
+			head + `,"passwd":{"users":[{"name":"core","shouldExist":true,"uid":7,"system":false,"groups":["wheel"]}],"groups":[{"name":"g","gid":0,"shouldExist":false}]},
+				"systemd":{"units":[{"name":"a.service","enabled":false,"mask":true,"contents":"","dropins":[{"name":"a.conf"}]}]}}`,
 			"", "3.2.0",
 		},
 		"appended contents":              {head + `,"storage":{"files":[{"path":"/etc/motd","append":[{"source":"data:,x"}]}]}}`, "", "3.2.0"},
@@ -81,14 +86,16 @@ func TestTheOldestVersionThatSaysAll(t *testing.T) {
 		"the newest version without any": {newest + `,"storage":{"directories":[{"path":"/var/t","mode":511}]}}`, "", "3.2.0"},
 		"LUKS without discard is of 3.2": {head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb"}]}}`, "", "3.2.0"},
 		"LUKS by Tang is of 3.2": {
-			head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb","keyFile":{"source":"data:,k"},"wipeVolume":true,"options":["--pbkdf"],"clevis":{"tpm2":true,"threshold":1,"tang":[{"url":"https://t","thumbprint":"x"}]}}]}}`,
+			head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb","keyFile":{"source":"data:,k"},"wipeVolume":true,"options":["--pbkdf"],
+				"clevis":{"tpm2":true,"threshold":1,"tang":[{"url":"https://t","thumbprint":"x"}]}}]}}`,
 			"", "3.2.0",
 		},
 		"LUKS by a pin of one's own":  {head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb","clevis":{"custom":{"pin":"sss","config":"{}","needsNetwork":true}}}]}}`, "", "3.2.0"},
 		"LUKS with discard is of 3.4": {head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb","discard":true}]}}`, "", "3.4.0"},
 		"LUKS with options to open":   {head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb","openOptions":["--perf-no_read_workqueue"]}]}}`, "", "3.4.0"},
 		"Tang offline is of 3.4": {
-			head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb","clevis":{"tang":[{"url":"https://t","thumbprint":"x","advertisement":"{\"payload\":\"eyJrZXlzIjpbXX0\",\"protected\":\"e30\",\"signature\":\"eA\"}"}]}}]}}`,
+			head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb","clevis":{"tang":[
+				{"url":"https://t","thumbprint":"x","advertisement":"{\"payload\":\"eyJrZXlzIjpbXX0\",\"protected\":\"e30\",\"signature\":\"eA\"}"}]}}]}}`,
 			"", "3.4.0",
 		},
 		"an access point of S3 is of 3.4": {

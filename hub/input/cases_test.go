@@ -13,21 +13,36 @@ import (
 // TestSettingsOfAClusterTogether has what one setting alone does not show.
 func TestSettingsOfAClusterTogether(t *testing.T) {
 	for name, tc := range map[string]struct{ body, want string }{
-		"no room for services, in IPv6":       {`{"openshift_version":"4.20.1","service_networks":[{"cidr":"fd02::/122"}]}`, "want a prefix length of 121 at most"},
-		"few services, of no release":         {`{"service_networks":[{"cidr":"172.30.0.0/26"}]}`, ""},
-		"a network of one host":               {`{"machine_networks":[{"cidr":"192.0.2.1/32"}]}`, `machine_networks[0].cidr "192.0.2.1/32": has less than 2 addresses: want a prefix length of 31 at most`},
-		"a network of one host, in IPv6":      {`{"machine_networks":[{"cidr":"2001:db8::/64"},{"cidr":"2001:db8:1::1/128"}]}`, `machine_networks[1].cidr "2001:db8:1::1/128": has less than 2`},
-		"a single node's network of one host": {`{"openshift_version":"4.20.1","high_availability_mode":"None","control_plane_count":1,"machine_networks":[{"cidr":"192.0.2.1/32"}]}`, "want a prefix length of 31 at most"},
-		"a single node and its router":        {`{"openshift_version":"4.20.1","high_availability_mode":"None","control_plane_count":1,"machine_networks":[{"cidr":"192.0.2.0/31"}]}`, ""},
-		"the smallest network of a release":   {`{"openshift_version":"4.20.1","control_plane_count":5,"machine_networks":[{"cidr":"192.0.2.16/28"},{"cidr":"2001:db8::/124"}]}`, ""},
-		"one smaller than that":               {`{"openshift_version":"4.20.1","control_plane_count":3,"machine_networks":[{"cidr":"192.0.2.16/29"}]}`, "has less than 16 addresses: want a prefix length of 28 at most"},
-		"one smaller than that, in IPv6":      {`{"openshift_version":"4.20.1","control_plane_count":3,"machine_networks":[{"cidr":"2001:db8::/125"}]}`, "want a prefix length of 124 at most"},
-		"small ones, of a balancer outside":   {`{"openshift_version":"4.20.1","control_plane_count":3,"load_balancer":{"type":"user-managed"},"machine_networks":[{"cidr":"192.0.2.0/30"},{"cidr":"198.51.100.0/30"}]}`, ""},
+		"no room for services, in IPv6":  {`{"openshift_version":"4.20.1","service_networks":[{"cidr":"fd02::/122"}]}`, "want a prefix length of 121 at most"},
+		"few services, of no release":    {`{"service_networks":[{"cidr":"172.30.0.0/26"}]}`, ""},
+		"a network of one host":          {`{"machine_networks":[{"cidr":"192.0.2.1/32"}]}`, `machine_networks[0].cidr "192.0.2.1/32": has less than 2 addresses: want a prefix length of 31 at most`},
+		"a network of one host, in IPv6": {`{"machine_networks":[{"cidr":"2001:db8::/64"},{"cidr":"2001:db8:1::1/128"}]}`, `machine_networks[1].cidr "2001:db8:1::1/128": has less than 2`},
+		"a single node's network of one host": {
+			`{"openshift_version":"4.20.1","high_availability_mode":"None","control_plane_count":1,"machine_networks":[{"cidr":"192.0.2.1/32"}]}`,
+			"want a prefix length of 31 at most",
+		},
+		"a single node and its router":      {`{"openshift_version":"4.20.1","high_availability_mode":"None","control_plane_count":1,"machine_networks":[{"cidr":"192.0.2.0/31"}]}`, ""},
+		"the smallest network of a release": {`{"openshift_version":"4.20.1","control_plane_count":5,"machine_networks":[{"cidr":"192.0.2.16/28"},{"cidr":"2001:db8::/124"}]}`, ""},
+		"one smaller than that": {
+			`{"openshift_version":"4.20.1","control_plane_count":3,"machine_networks":[{"cidr":"192.0.2.16/29"}]}`,
+			"has less than 16 addresses: want a prefix length of 28 at most",
+		},
+		"one smaller than that, in IPv6": {`{"openshift_version":"4.20.1","control_plane_count":3,"machine_networks":[{"cidr":"2001:db8::/125"}]}`, "want a prefix length of 124 at most"},
+		"small ones, of a balancer outside": {
+			`{"openshift_version":"4.20.1","control_plane_count":3,"load_balancer":{"type":"user-managed"},"machine_networks":[{"cidr":"192.0.2.0/30"},{"cidr":"198.51.100.0/30"}]}`,
+			"",
+		},
 		"smaller ones, of a balancer outside": {`{"openshift_version":"4.20.1","load_balancer":{"type":"user-managed"},"machine_networks":[{"cidr":"192.0.2.0/31"}]}`, "has less than 4 addresses"},
 		"small ones, of the user's network":   {`{"openshift_version":"4.20.1","user_managed_networking":true,"machine_networks":[{"cidr":"192.0.2.0/30"}]}`, ""},
 		"room for all, of no release":         {`{"control_plane_count":3,"machine_networks":[{"cidr":"192.0.2.8/29"}],"api_vips":[{"ip":"192.0.2.10"}],"ingress_vips":[{"ip":"192.0.2.11"}]}`, ""},
-		"no room for one host":                {`{"control_plane_count":3,"machine_networks":[{"cidr":"192.0.2.8/30"}]}`, "machine_networks: have 2 IPv4 addresses for hosts, and 3 of the control plane and 0 virtual ones need one each"},
-		"no room for a virtual address":       {`{"control_plane_count":5,"machine_networks":[{"cidr":"192.0.2.8/29"}],"api_vips":[{"ip":"192.0.2.10"}],"ingress_vips":[{"ip":"192.0.2.11"}]}`, "have 6 IPv4 addresses for hosts, and 5 of the control plane and 2 virtual ones"},
+		"no room for one host": {
+			`{"control_plane_count":3,"machine_networks":[{"cidr":"192.0.2.8/30"}]}`,
+			"machine_networks: have 2 IPv4 addresses for hosts, and 3 of the control plane and 0 virtual ones need one each",
+		},
+		"no room for a virtual address": {
+			`{"control_plane_count":5,"machine_networks":[{"cidr":"192.0.2.8/29"}],"api_vips":[{"ip":"192.0.2.10"}],"ingress_vips":[{"ip":"192.0.2.11"}]}`,
+			"have 6 IPv4 addresses for hosts, and 5 of the control plane and 2 virtual ones",
+		},
 		"no room in the second family":        {`{"control_plane_count":5,"machine_networks":[{"cidr":"192.0.2.0/24"},{"cidr":"2001:db8::/126"}]}`, "have 3 IPv6 addresses"},
 		"a small one that the hub has found":  {`{"id":"c","openshift_version":"4.20.1","control_plane_count":3,"machine_networks":[{"cidr":"192.0.2.0/29","cluster_id":"c"}]}`, ""},
 		"a network of everything":             {`{"machine_networks":[{"cidr":"0.0.0.0/0"}]}`, `machine_networks[0].cidr "0.0.0.0/0": want a network, such as 192.0.2.0/24`},

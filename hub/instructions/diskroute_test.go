@@ -34,11 +34,19 @@ func TestTheWayToADiskBehindARouter(t *testing.T) {
 		args   string
 		want   []string
 	}{
-		"in the card's network":            {disks: []wire.Disk{disk("10.9.0.7:3260", "10.0.0.1")}, routes: defaults},
-		"by the card's default route":      {disks: []wire.Disk{disk("172.16.0.7:3260", "10.0.0.1")}, routes: defaults, want: []string{"rd.route=172.16.0.7/32:10.0.0.254:52-54-00-aa-00-02"}},
-		"by another card's default route":  {disks: []wire.Disk{disk("172.16.0.7:3260", "10.0.0.1")}, routes: defaults[:1]},
-		"by a route to its network":        {disks: []wire.Disk{disk("172.16.9.7:3260", "10.0.0.1")}, routes: append(slices.Clone(defaults), route("172.16.8.0", "10.0.0.253", "eno2"), route("172.17.0.0", "10.0.0.252", "eno2")), want: []string{"rd.route=172.16.9.7/32:10.0.0.253:52-54-00-aa-00-02"}},
-		"by the route of the least metric": {disks: []wire.Disk{disk("172.16.0.7:3260", "10.0.0.1")}, routes: append(slices.Clone(defaults), wire.Route{Destination: "0.0.0.0", Gateway: "10.0.0.251", Interface: "eno2", Metric: 100}), want: []string{"rd.route=172.16.0.7/32:10.0.0.251:52-54-00-aa-00-02"}},
+		"in the card's network":           {disks: []wire.Disk{disk("10.9.0.7:3260", "10.0.0.1")}, routes: defaults},
+		"by the card's default route":     {disks: []wire.Disk{disk("172.16.0.7:3260", "10.0.0.1")}, routes: defaults, want: []string{"rd.route=172.16.0.7/32:10.0.0.254:52-54-00-aa-00-02"}},
+		"by another card's default route": {disks: []wire.Disk{disk("172.16.0.7:3260", "10.0.0.1")}, routes: defaults[:1]},
+		"by a route to its network": {
+			disks:  []wire.Disk{disk("172.16.9.7:3260", "10.0.0.1")},
+			routes: append(slices.Clone(defaults), route("172.16.8.0", "10.0.0.253", "eno2"), route("172.17.0.0", "10.0.0.252", "eno2")),
+			want:   []string{"rd.route=172.16.9.7/32:10.0.0.253:52-54-00-aa-00-02"},
+		},
+		"by the route of the least metric": {
+			disks:  []wire.Disk{disk("172.16.0.7:3260", "10.0.0.1")},
+			routes: append(slices.Clone(defaults), wire.Route{Destination: "0.0.0.0", Gateway: "10.0.0.251", Interface: "eno2", Metric: 100}),
+			want:   []string{"rd.route=172.16.0.7/32:10.0.0.251:52-54-00-aa-00-02"},
+		},
 		"a card with a static address": {
 			disks: []wire.Disk{disk("172.16.0.7:3260", "10.0.0.1")}, routes: defaults, args: `["--copy-network"]`,
 			want: []string{"rd.route=172.16.0.7/32:10.0.0.254:52-54-00-aa-00-02"},

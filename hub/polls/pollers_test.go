@@ -27,7 +27,12 @@ func poll(d *Answerer, n int) (last time.Duration) {
 }
 
 func TestTheGapGrowsWithTheFleet(t *testing.T) {
-	for hosts, want := range map[int]time.Duration{1: time.Second, 100: time.Second, 101: 2 * time.Second, 1000: 10 * time.Second, 1001: 20 * time.Second, 2000: 20 * time.Second, 5000: 50 * time.Second, 50_000: time.Minute} {
+	for hosts, want := range map[int]time.Duration{
+		1: time.Second, 100: time.Second,
+		101: 2 * time.Second, 1000: 10 * time.Second,
+		1001: 20 * time.Second, 2000: 20 * time.Second,
+		5000: 50 * time.Second, 50_000: time.Minute,
+	} {
 		t.Run(fmt.Sprint(hosts), func(t *testing.T) {
 			now := time.Unix(1000, 0)
 			d := answererAt(&now)

@@ -27,7 +27,8 @@ func TestReleasesForSeveralArchitectures(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "releases.yaml")
 	NewWithT(t).Expect(os.WriteFile(file, []byte(`[
 		{"openshift_version":"4.20","version":"4.20.3","cpu_architecture":"x86_64","url":"registry.example/release:4.20.3-x86_64"},
-		{"openshift_version":"4.21","version":"4.21.0","cpu_architecture":"multi","cpu_architectures":["x86_64","arm64"],"url":"registry.example/release@sha256:`+strings.Repeat("f", 64)+`"}]`), 0o600)).To(Succeed())
+		{"openshift_version":"4.21","version":"4.21.0","cpu_architecture":"multi","cpu_architectures":["x86_64","arm64"],
+			"url":"registry.example/release@sha256:`+strings.Repeat("f", 64)+`"}]`), 0o600)).To(Succeed())
 	plain := testhub.Start(t, testhub.Options{})
 	listed := testhub.Start(t, testhub.Options{API: func(o *rest.Options) { o.Releases = &releases.File{Path: file} }})
 	for name, tc := range map[string]struct {

@@ -68,7 +68,8 @@ var timelineEvents = []struct{ name, severity, when, test string }{
 	{"host_registration_failed", "error", "a host was refused", "TestEventsOfTrouble"},
 	{
 		"host_registration_put_off", "warning",
-		"the registration of a host is delayed, because its cluster accepts no hosts at the moment, or it is not known to be the machine of this host, or it was installed before and the hub has lost its record; once per host",
+		"the registration of a host is delayed, because its cluster accepts no hosts at the moment, " +
+			"or it is not known to be the machine of this host, or it was installed before and the hub has lost its record; once per host",
 		"TestARegistrationThatIsPutOffIsSaid",
 	},
 	{"host_registration_succeeded", "info", "an agent registered its host", "TestLifeOverHTTP"},
@@ -123,7 +124,9 @@ func eventsTable() string {
 // made finds the names of events where they are made; validation events have their
 // kind before the name.
 var made = regexp.MustCompile(
-	`(?:(?:Host|Cluster|Env)Event\([^"{]*|tell\(|wire\.Event\{\s*Name: +)"((?:host|cluster|infra_env|image|install|installation|prepare|finalizing|validations?|api|cancel|disk|generate|ignition|proxy|quick|reset|upgrade|user)_[a-zA-Z_]+)"`,
+	`(?:(?:Host|Cluster|Env)Event\([^"{]*|tell\(|wire\.Event\{\s*Name: +)` +
+		`"((?:host|cluster|infra_env|image|install|installation|prepare|finalizing|validations?|` +
+		`api|cancel|disk|generate|ignition|proxy|quick|reset|upgrade|user)_[a-zA-Z_]+)"`,
 )
 
 // TestNoEventIsForgotten: the table has exactly the events that the hub makes.

@@ -9,17 +9,20 @@ import (
 )
 
 func TestIPXEScript(t *testing.T) {
+	const kernel = `kernel http://i.example/kernel initrd=initrd coreos.live.rootfs_url=http://i.example/rootfs random.trust_cpu=on ` +
+		`rd.luks.options=discard ignition.firstboot ignition.platform.id=metal console=tty1 console=ttyS1,115200n8 ` +
+		`coreos.inst.persistent-kargs="console=tty1 console=ttyS1,115200n8"`
 	for name, tc := range map[string]struct {
 		arguments, want, wrong string
 	}{
 		"plain": {"", `#!ipxe
 initrd --name initrd http://i.example/initrd?a=b&c=d
-kernel http://i.example/kernel initrd=initrd coreos.live.rootfs_url=http://i.example/rootfs random.trust_cpu=on rd.luks.options=discard ignition.firstboot ignition.platform.id=metal console=tty1 console=ttyS1,115200n8 coreos.inst.persistent-kargs="console=tty1 console=ttyS1,115200n8"
+` + kernel + `
 boot
 `, ""},
 		"more arguments": {`[{"operation":"append","value":"ip=dhcp"},{"operation":"append","value":"a=\"b c\""}]`, `#!ipxe
 initrd --name initrd http://i.example/initrd?a=b&c=d
-kernel http://i.example/kernel initrd=initrd coreos.live.rootfs_url=http://i.example/rootfs random.trust_cpu=on rd.luks.options=discard ignition.firstboot ignition.platform.id=metal console=tty1 console=ttyS1,115200n8 coreos.inst.persistent-kargs="console=tty1 console=ttyS1,115200n8" ip=dhcp a="b c"
+` + kernel + ` ip=dhcp a="b c"
 boot
 `, ""},
 		"fewer arguments": {`[{"operation":"delete","value":"quiet"}]`, "", "only the operation append"},

@@ -34,9 +34,13 @@ func TestSettingsOfAPlainKubernetesReachItsHosts(t *testing.T) {
 			`[host."https://mirror.example:5000"]`, `[host."https://second.example"]`, `ca = "/etc/containerd/certs.d/registry.k8s.io/ca.crt"`,
 		}},
 		"authority of a mirror": {wire.KubernetesSettings{Mirrors: mirrors}, "/etc/containerd/certs.d/registry.k8s.io/ca.crt", []string{string(pair.Cert)}},
-		"program": {wire.KubernetesSettings{Programs: []wire.KubernetesProgram{{URL: "https://site.example/k8s-1.37.raw", Checksum: sum, Kind: "sysext", Name: "kubernetes"}}}, ofKubernetes + "programs.list", []string{
-			"sysext kubernetes sha256sum " + sum[7:] + " https://site.example/k8s-1.37.raw",
-		}},
+		"program": {
+			wire.KubernetesSettings{Programs: []wire.KubernetesProgram{{
+				URL: "https://site.example/k8s-1.37.raw", Checksum: sum, Kind: "sysext", Name: "kubernetes",
+			}}},
+			ofKubernetes + "programs.list",
+			[]string{"sysext kubernetes sha256sum " + sum[7:] + " https://site.example/k8s-1.37.raw"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -52,9 +52,10 @@ func (p *played) reply(t *testing.T, hub *testhub.Hub, n int, body string) {
 // TestADiskThatCannotBeMeasured: nobody waits for a result that has come already.
 func TestADiskThatCannotBeMeasured(t *testing.T) {
 	for name, body := range map[string]string{
-		"out of time":   `{"step_type":"installation-disk-speed-check","step_id":"installation-disk-speed-check-1","exit_code":124,"error":"timed out"}`,
-		"all runs fail": `{"step_type":"installation-disk-speed-check","step_id":"installation-disk-speed-check-1","exit_code":-1,"output":"{\"io_sync_duration\":0,\"path\":\"/dev/disk/by-path/pci-0000:00:03.0\"}"}`,
-		"no JSON":       `{"step_type":"installation-disk-speed-check","step_id":"installation-disk-speed-check-1","exit_code":-1,"output":"fio: cannot open","error":"fio"}`,
+		"out of time": `{"step_type":"installation-disk-speed-check","step_id":"installation-disk-speed-check-1","exit_code":124,"error":"timed out"}`,
+		"all runs fail": `{"step_type":"installation-disk-speed-check","step_id":"installation-disk-speed-check-1","exit_code":-1,
+			"output":"{\"io_sync_duration\":0,\"path\":\"/dev/disk/by-path/pci-0000:00:03.0\"}"}`,
+		"no JSON": `{"step_type":"installation-disk-speed-check","step_id":"installation-disk-speed-check-1","exit_code":-1,"output":"fio: cannot open","error":"fio"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -15,7 +15,8 @@ import (
 func TestWhatAChangeDoesNotNameStays(t *testing.T) {
 	c := newClient(t, testhub.Start(t, testhub.Options{}).User())
 	servers := `"tang_servers":"[{\"url\":\"http://tang.example\",\"thumbprint\":\"abc\"}]"`
-	path := "/clusters/" + c.read("POST", "/clusters", `{"name":"edge","openshift_version":"4.20.1","pull_secret":"{\"auths\":{}}","disk_encryption":{"enable_on":"all","mode":"tang",`+servers+`}}`, 201)["id"].(string)
+	path := "/clusters/" + c.read("POST", "/clusters", `{"name":"edge","openshift_version":"4.20.1","pull_secret":"{\"auths\":{}}",
+		"disk_encryption":{"enable_on":"all","mode":"tang",`+servers+`}}`, 201)["id"].(string)
 	changed := func(body, member string) any { return c.read("PATCH", path, body, 201)[member] }
 	c.Expect(changed(`{"disk_encryption":{"enable_on":"masters"}}`, "disk_encryption")).To(And(
 		HaveKeyWithValue("enable_on", "masters"), HaveKeyWithValue("mode", "tang"), HaveKeyWithValue("tang_servers", ContainSubstring("abc"))))

@@ -89,7 +89,8 @@ func TestAnInstalledClusterKeepsWhatItWasMadeOf(t *testing.T) {
 // TestWhoseAddressesAreIsNotTheClientsToSay: a cluster's id beside a network would make it one that the hub has found, and goes again.
 func TestWhoseAddressesAreIsNotTheClientsToSay(t *testing.T) {
 	c := newClient(t, testhub.Start(t, testhub.Options{}).User())
-	id := c.read("POST", "/clusters", `{"name":"edge","openshift_version":"4.20.1","pull_secret":"{\"auths\":{}}","api_vips":[{"ip":"192.0.2.5"}],"ingress_vips":[{"ip":"192.0.2.6"}]}`, 201)["id"].(string)
+	id := c.read("POST", "/clusters", `{"name":"edge","openshift_version":"4.20.1","pull_secret":"{\"auths\":{}}",
+		"api_vips":[{"ip":"192.0.2.5"}],"ingress_vips":[{"ip":"192.0.2.6"}]}`, 201)["id"].(string)
 	c.shows(c.do("GET", "/clusters/"+id, "", 200), `{"api_vips":[{"ip":"192.0.2.5","cluster_id":"`+id+`"}],"ingress_vips":[{"ip":"192.0.2.6","cluster_id":"`+id+`"}]}`)
 	other := uuid.NewString()
 	c.shows(c.do("PATCH", "/clusters/"+id, `{"api_vips":[{"ip":"192.0.2.7","cluster_id":"`+other+`"}]}`, 201), `{"api_vips":[{"ip":"192.0.2.7","cluster_id":"`+id+`"}]}`)

@@ -122,8 +122,10 @@ func TestDefaultsAreShown(t *testing.T) {
 			`{"user_managed_networking":true,"platform":{"type":"none"},"high_availability_mode":"None","api_vips":[],"ingress_vips":[],` + strings.Replace(always, `"{}"`, alone, 1) + `}`,
 		},
 		"what a user asks for": {
-			"/clusters", create(`,"network_type":"Calico","hyperthreading":"none","cpu_architecture":"arm64","schedulable_masters":true,"disk_encryption":{"enable_on":"masters"},"load_balancer":{"type":"user-managed"}`),
-			`{"network_type":"Calico","hyperthreading":"none","cpu_architecture":"arm64","schedulable_masters":true,"disk_encryption":{"enable_on":"masters","mode":"tpmv2"},"load_balancer":{"type":"user-managed"}}`,
+			"/clusters", create(`,"network_type":"Calico","hyperthreading":"none","cpu_architecture":"arm64","schedulable_masters":true,
+				"disk_encryption":{"enable_on":"masters"},"load_balancer":{"type":"user-managed"}`),
+			`{"network_type":"Calico","hyperthreading":"none","cpu_architecture":"arm64","schedulable_masters":true,
+				"disk_encryption":{"enable_on":"masters","mode":"tpmv2"},"load_balancer":{"type":"user-managed"}}`,
 		},
 		"a cluster without a release": {"/clusters", `{"name":"edge","pull_secret":"{\"auths\":{}}"}`, `{"network_type":"None","monitored_operators":[],` + always + `}`},
 		"an infra-env":                {"/infra-envs", `{"name":"pool","pull_secret":"{\"auths\":{}}"}`, `{"cpu_architecture":"x86_64","proxy":{"http_proxy":"","https_proxy":"","no_proxy":""}}`},

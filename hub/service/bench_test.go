@@ -121,7 +121,8 @@ func BenchmarkBoot(b *testing.B) {
 					b.Fatal(err)
 				}
 				inventory := fmt.Sprintf(`{"hostname":"node-%d","cpu":{"count":8},"memory":{"physical_bytes":34359738368},"disks":[%s,%s],
-					"interfaces":[{"name":"eno1","mac_address":"02:00:00:%02x:%02x:%02x","type":"physical"}]}`, i, fmt.Sprintf(disk, "sda", "sda", "sda"), fmt.Sprintf(disk, "sdb", "sdb", "sdb"), i>>16&0xff, i>>8&0xff, i&0xff)
+					"interfaces":[{"name":"eno1","mac_address":"02:00:00:%02x:%02x:%02x","type":"physical"}]}`,
+					i, fmt.Sprintf(disk, "sda", "sda", "sda"), fmt.Sprintf(disk, "sdb", "sdb", "sdb"), i>>16&0xff, i>>8&0xff, i&0xff)
 				if err := hub.Reply(ctx, k, wire.StepReply{StepType: wire.StepTypeInventory, Output: inventory}); err != nil {
 					b.Fatal(err)
 				}

@@ -17,7 +17,11 @@ func TestArchive(t *testing.T) {
 	g := NewWithT(t)
 	files := unpacked(
 		t,
-		`[{"network_yaml":"interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, address: [{ip: 192.0.2.10, prefix-length: 24}]}}]\ndns-resolver: {config: {server: [192.0.2.1]}}\nroutes: {config: [{destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: eth0}]}","mac_interface_map":[{"mac_address":"52:54:00:00:00:01","logical_nic_name":"eth0"}]},
+		`[{"network_yaml":"`+
+			`interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, address: [{ip: 192.0.2.10, prefix-length: 24}]}}]\n`+
+			`dns-resolver: {config: {server: [192.0.2.1]}}\n`+
+			`routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: eth0}]}",
+		"mac_interface_map":[{"mac_address":"52:54:00:00:00:01","logical_nic_name":"eth0"}]},
 		{"network_yaml":"interfaces: [{name: eth0}, {name: vx, type: vxlan}]","mac_interface_map":[{"mac_address":"52:54:00:00:00:02","logical_nic_name":"eth0"}]}]`,
 	)
 	g.Expect(files).To(HaveLen(4))

@@ -116,26 +116,42 @@ func TestWhatWouldBeDoneHalfwayIsRefused(t *testing.T) {
 func TestWhatLooksLikeAMistake(t *testing.T) {
 	tool := needs.Program(t, "nmcli", "network-manager")
 	for name, tc := range map[string]struct{ document, file, want, without string }{
-		"a route through nothing":                   {routed("destination: 198.51.100.0/24, next-hop-address: 0.0.0.0, next-hop-interface: eth0"), "eth0", "route1=198.51.100.0/24,0.0.0.0,0\n", ""},
-		"a blackhole through nothing":               {routed("destination: 198.51.100.0/24, next-hop-address: 0.0.0.0, route-type: blackhole"), "eth0", "route1_options=type=blackhole\n", ""},
-		"a network that is written as a host":       {routed("destination: 198.51.100.7/24, next-hop-address: 192.0.2.1, next-hop-interface: eth0"), "eth0", "route1=198.51.100.0/24,192.0.2.1,0\n", ""},
-		"the largest table":                         {routed("destination: 198.51.100.0/24, next-hop-interface: eth0, table-id: 4294967295, metric: 4294967295"), "eth0", "route1=198.51.100.0/24,0.0.0.0,4294967295\nroute1_options=table=4294967295\n", ""},
-		"a rule with a table and an action":         {ruled("ip-from: 198.51.100.0/24, priority: 7, action: blackhole, route-table: 5"), "eth0", "routing-rule1=priority 7 from 198.51.100.0/24 table 5 type blackhole\n", ""},
-		"packets without a mark":                    {ruled("family: ipv4, priority: 7, fwmark: 0, route-table: 5"), "eth0", "routing-rule1=priority 7 from 0.0.0.0/0 fwmark 0 table 5\n", ""},
-		"options and domains twice":                 {resolved("server: [192.0.2.1], options: [rotate, rotate], search: [a, b, a]"), "eth0", "dns-search=a;b;\ndns-options=rotate;\n", ""},
-		"the largest table of a VRF":                {"interfaces: [{name: v, type: vrf, vrf: {route-table-id: 4294967295}}]", "v", "table=4294967295\n", ""},
-		"a description of two lines":                {ethernet(`, description: "uplink\n\tto rack 7"`), "eth0", "id=eth0\n", "rack"},
-		"a quoted number with a zero":               {`interfaces: [{name: v, type: vlan, vlan: {base-iface: eth0, id: "0100"}}]`, "v", "id=100\n", ""},
-		"a name that is a number":                   {"interfaces: [{name: 7}]", "7", "interface-name=7\n", ""},
-		"a server twice":                            {resolved("server: [192.0.2.1, 192.0.2.1]"), "eth0", "dns=192.0.2.1;\n", ""},
-		"a domain that is no search entry":          {resolved("server: [192.0.2.1], search: [\"~a.example\", _b.example., \"~.\"]"), "eth0", "dns-search=~a.example;_b.example.;~.;\n", ""},
-		"both words for one thing":                  {bridge("group-forward-mask: 8, group-fwd-mask: 8"), "c", "group-forward-mask=8\n", "group-forward-mask=8\ngroup"},
-		"pause frames as nmstatectl shows them":     {ethernet(", ethtool: {pause: {autoneg: true, rx: true, tx: false}}"), "eth0", "pause-autoneg=true\n", "pause-rx"},
-		"a feature under two names":                 {ethernet(", ethtool: {feature: {rx-gro: true, gro: true}}"), "eth0", "[ethtool]\nfeature-gro=true\n\n", ""},
-		"an InfiniBand card as nmstatectl shows it": {`interfaces: [{name: ib0, type: infiniband, mac-address: "80:00:02:08:FE:80:00:00:00:00:00:00:F4:52:14:03:00:7B:CB:A1", accept-all-mac-addresses: false, infiniband: {mode: connected}}]`, "ib0", "[infiniband]\ntransport-mode=connected\n", "accept-all"},
-		"a bond that is to be gone":                 {"interfaces: [{name: b, type: bond, state: absent, link-aggregation: {mode: \"1\", port: [eth0]}}, {name: eth0, ipv4: {enabled: true, dhcp: true}}]", "eth0", "method=auto", "master="},
-		"a bond that is to be down":                 {"interfaces: [{name: b, type: bond, state: down, link-aggregation: {mode: \"1\", port: [eth0]}}]", "eth0", "autoconnect=false\nautoconnect-priority=1\nmaster=b\n", ""},
-		"a VLAN with all that its card carries":     {"interfaces: [{name: eth0, mtu: 9000}, {name: v, type: vlan, mtu: 9000, vlan: {base-iface: eth0, id: 5}}]", "v", "mtu=9000\n", ""},
+		"a route through nothing":             {routed("destination: 198.51.100.0/24, next-hop-address: 0.0.0.0, next-hop-interface: eth0"), "eth0", "route1=198.51.100.0/24,0.0.0.0,0\n", ""},
+		"a blackhole through nothing":         {routed("destination: 198.51.100.0/24, next-hop-address: 0.0.0.0, route-type: blackhole"), "eth0", "route1_options=type=blackhole\n", ""},
+		"a network that is written as a host": {routed("destination: 198.51.100.7/24, next-hop-address: 192.0.2.1, next-hop-interface: eth0"), "eth0", "route1=198.51.100.0/24,192.0.2.1,0\n", ""},
+		"the largest table": {
+			routed("destination: 198.51.100.0/24, next-hop-interface: eth0, table-id: 4294967295, metric: 4294967295"),
+			"eth0", "route1=198.51.100.0/24,0.0.0.0,4294967295\nroute1_options=table=4294967295\n", "",
+		},
+		"a rule with a table and an action": {
+			ruled("ip-from: 198.51.100.0/24, priority: 7, action: blackhole, route-table: 5"),
+			"eth0", "routing-rule1=priority 7 from 198.51.100.0/24 table 5 type blackhole\n", "",
+		},
+		"packets without a mark":                {ruled("family: ipv4, priority: 7, fwmark: 0, route-table: 5"), "eth0", "routing-rule1=priority 7 from 0.0.0.0/0 fwmark 0 table 5\n", ""},
+		"options and domains twice":             {resolved("server: [192.0.2.1], options: [rotate, rotate], search: [a, b, a]"), "eth0", "dns-search=a;b;\ndns-options=rotate;\n", ""},
+		"the largest table of a VRF":            {"interfaces: [{name: v, type: vrf, vrf: {route-table-id: 4294967295}}]", "v", "table=4294967295\n", ""},
+		"a description of two lines":            {ethernet(`, description: "uplink\n\tto rack 7"`), "eth0", "id=eth0\n", "rack"},
+		"a quoted number with a zero":           {`interfaces: [{name: v, type: vlan, vlan: {base-iface: eth0, id: "0100"}}]`, "v", "id=100\n", ""},
+		"a name that is a number":               {"interfaces: [{name: 7}]", "7", "interface-name=7\n", ""},
+		"a server twice":                        {resolved("server: [192.0.2.1, 192.0.2.1]"), "eth0", "dns=192.0.2.1;\n", ""},
+		"a domain that is no search entry":      {resolved("server: [192.0.2.1], search: [\"~a.example\", _b.example., \"~.\"]"), "eth0", "dns-search=~a.example;_b.example.;~.;\n", ""},
+		"both words for one thing":              {bridge("group-forward-mask: 8, group-fwd-mask: 8"), "c", "group-forward-mask=8\n", "group-forward-mask=8\ngroup"},
+		"pause frames as nmstatectl shows them": {ethernet(", ethtool: {pause: {autoneg: true, rx: true, tx: false}}"), "eth0", "pause-autoneg=true\n", "pause-rx"},
+		"a feature under two names":             {ethernet(", ethtool: {feature: {rx-gro: true, gro: true}}"), "eth0", "[ethtool]\nfeature-gro=true\n\n", ""},
+		"an InfiniBand card as nmstatectl shows it": {
+			`interfaces: [{name: ib0, type: infiniband, mac-address: "80:00:02:08:FE:80:00:00:00:00:00:00:F4:52:14:03:00:7B:CB:A1", ` +
+				`accept-all-mac-addresses: false, infiniband: {mode: connected}}]`,
+			"ib0", "[infiniband]\ntransport-mode=connected\n", "accept-all",
+		},
+		"a bond that is to be gone": {
+			"interfaces: [{name: b, type: bond, state: absent, link-aggregation: {mode: \"1\", port: [eth0]}}, {name: eth0, ipv4: {enabled: true, dhcp: true}}]",
+			"eth0", "method=auto", "master=",
+		},
+		"a bond that is to be down": {
+			"interfaces: [{name: b, type: bond, state: down, link-aggregation: {mode: \"1\", port: [eth0]}}]",
+			"eth0", "autoconnect=false\nautoconnect-priority=1\nmaster=b\n", "",
+		},
+		"a VLAN with all that its card carries": {"interfaces: [{name: eth0, mtu: 9000}, {name: v, type: vlan, mtu: 9000, vlan: {base-iface: eth0, id: 5}}]", "v", "mtu=9000\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -164,15 +180,18 @@ func TestNetworkDataThatWouldBeDoneHalfway(t *testing.T) {
 		return `{"links":[` + fmt.Sprintf(card, "a") + `],"networks":[{"link":"a",` + fields + `}]}`
 	}
 	for name, tc := range map[string]struct{ document, path string }{
-		"two links of one card":       {two(fmt.Sprintf(card, "b")), "links[1].ethernet_mac_address: is that of a"},
-		"a VLAN on no link":           {two(`{"id":"v","type":"vlan","vlan_link":"c","vlan_id":5}`), "links[1].vlan_link: c is not among the links"},
-		"a hidden keyfile":            {two(`{"id":".b","type":"phy","ethernet_mac_address":"52:54:00:00:00:0b"}`), "links[1].id"},
-		"an address of one link":      {net(`"type":"ipv6","ip_address":"fe80::5%a","netmask":"64"`), "networks[0].ip_address"},
-		"a gateway of one link":       {net(`"type":"ipv6","ip_address":"2001:db8::5/64","gateway":"fe80::1%a"`), "networks[0].gateway"},
-		"a next hop of one link":      {net(`"type":"ipv6","ip_address":"2001:db8::5/64","routes":[{"network":"::","netmask":"::","gateway":"fe80::1%a"}]`), "networks[0].routes[0].gateway"},
-		"a name server of one link":   {net(`"type":"ipv6","ip_address":"2001:db8::5/64","services":[{"type":"dns","address":"fe80::1%a"}]`), "networks[0].services[0].address"},
-		"two lengths of an address":   {net(`"type":"ipv4","ip_address":"192.0.2.5/24","netmask":"255.255.0.0"`), "networks[0].netmask: is /16, and ip_address says /24"},
-		"two lengths of a route":      {net(`"type":"ipv4","ip_address":"192.0.2.5/24","routes":[{"network":"198.51.100.0/24","netmask":"255.255.0.0","gateway":"192.0.2.1"}]`), "networks[0].routes[0].netmask: is /16, and network says /24"},
+		"two links of one card":     {two(fmt.Sprintf(card, "b")), "links[1].ethernet_mac_address: is that of a"},
+		"a VLAN on no link":         {two(`{"id":"v","type":"vlan","vlan_link":"c","vlan_id":5}`), "links[1].vlan_link: c is not among the links"},
+		"a hidden keyfile":          {two(`{"id":".b","type":"phy","ethernet_mac_address":"52:54:00:00:00:0b"}`), "links[1].id"},
+		"an address of one link":    {net(`"type":"ipv6","ip_address":"fe80::5%a","netmask":"64"`), "networks[0].ip_address"},
+		"a gateway of one link":     {net(`"type":"ipv6","ip_address":"2001:db8::5/64","gateway":"fe80::1%a"`), "networks[0].gateway"},
+		"a next hop of one link":    {net(`"type":"ipv6","ip_address":"2001:db8::5/64","routes":[{"network":"::","netmask":"::","gateway":"fe80::1%a"}]`), "networks[0].routes[0].gateway"},
+		"a name server of one link": {net(`"type":"ipv6","ip_address":"2001:db8::5/64","services":[{"type":"dns","address":"fe80::1%a"}]`), "networks[0].services[0].address"},
+		"two lengths of an address": {net(`"type":"ipv4","ip_address":"192.0.2.5/24","netmask":"255.255.0.0"`), "networks[0].netmask: is /16, and ip_address says /24"},
+		"two lengths of a route": {
+			net(`"type":"ipv4","ip_address":"192.0.2.5/24","routes":[{"network":"198.51.100.0/24","netmask":"255.255.0.0","gateway":"192.0.2.1"}]`),
+			"networks[0].routes[0].netmask: is /16, and network says /24",
+		},
 		"a route on one link":         {net(`"type":"ipv6","ip_address":"2001:db8::5/64","routes":[{"network":"fe80::%a","netmask":"64","gateway":"fe80::1"}]`), "networks[0].routes[0].network"},
 		"a netmask of no address":     {net(`"type":"ipv4","ip_address":"192.0.2.5/24","netmask":"red"`), "networks[0].netmask"},
 		"a search entry with a blank": {net(`"type":"ipv4_dhcp","dns_search":["a b"]`), "networks[0].dns_search[0]"},
@@ -191,7 +210,8 @@ func TestNetworkDataThatWouldBeDoneHalfway(t *testing.T) {
 func TestALengthTwice(t *testing.T) {
 	g := NewWithT(t)
 	s, err := network.TranslateNetworkData([]byte(`{"links":[{"id":"a","type":"phy","ethernet_mac_address":"52:54:00:00:00:0a"}],"networks":[{"link":"a","type":"ipv4",
-		"ip_address":"192.0.2.5/24","netmask":"255.255.255.0","routes":[{"network":"198.51.100.0/24","netmask":"24","gateway":"192.0.2.1"},{"network":"203.0.113.0","netmask":"255.255.255.0","gateway":"0.0.0.0"}]}]}`))
+		"ip_address":"192.0.2.5/24","netmask":"255.255.255.0","routes":[{"network":"198.51.100.0/24","netmask":"24","gateway":"192.0.2.1"},
+		{"network":"203.0.113.0","netmask":"255.255.255.0","gateway":"0.0.0.0"}]}]}`))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(s.Keyfiles["a.nmconnection"])).To(And(ContainSubstring("address1=192.0.2.5/24\n"), ContainSubstring("route1=198.51.100.0/24,192.0.2.1\nroute2=203.0.113.0/24\n")))
 }

@@ -36,9 +36,13 @@ func TestADocumentAsLargeAsASecret(t *testing.T) {
 
 func TestDocumentsThatWouldFillTheMemory(t *testing.T) {
 	for name, tc := range map[string]struct{ document, want string }{
-		"larger than a Secret":      {"interfaces: []\n#" + strings.Repeat("x", 1<<20), "document: has 1048592 bytes"},
-		"a long text, again":        {"a: &a " + strings.Repeat("x", 500000) + "\nb: [" + strings.Repeat("*a,", 5000) + "]", "document: has more than 4194304 bytes once its aliases are replaced"},
-		"lists of lists of lists":   {"a: &a [x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e]\ng: &g [*f,*f,*f,*f,*f,*f,*f,*f]\nh: [*g,*g,*g,*g,*g,*g,*g,*g]", "document: has more than"},
+		"larger than a Secret": {"interfaces: []\n#" + strings.Repeat("x", 1<<20), "document: has 1048592 bytes"},
+		"a long text, again":   {"a: &a " + strings.Repeat("x", 500000) + "\nb: [" + strings.Repeat("*a,", 5000) + "]", "document: has more than 4194304 bytes once its aliases are replaced"},
+		"lists of lists of lists": {
+			"a: &a [x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c]\n" +
+				"e: &e [*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e]\ng: &g [*f,*f,*f,*f,*f,*f,*f,*f]\nh: [*g,*g,*g,*g,*g,*g,*g,*g]",
+			"document: has more than",
+		},
 		"a list within itself":      {"a: &a [*a]", "document: "},
 		"lists without an end":      {strings.Repeat("[", 100000), "document: not valid YAML"},
 		"mappings without an end":   {strings.Repeat("{a: ", 20000), "document: not valid YAML"},

@@ -107,7 +107,8 @@ func TestHostnameComesBesideTheKeyfiles(t *testing.T) {
 
 // A card that is found by its address has a name that only the live system knows.
 func TestNamesThatOnlyTheLiveSystemKnows(t *testing.T) {
-	const bond = "interfaces: [{name: left}, {name: right}, {name: b, type: bond, link-aggregation: {mode: active-backup, port: [left, right], options: {primary: right}}, ipv4: {enabled: true, dhcp: true}}]"
+	const bond = "interfaces: [{name: left}, {name: right}, {name: b, type: bond, " +
+		"link-aggregation: {mode: active-backup, port: [left, right], options: {primary: right}}, ipv4: {enabled: true, dhcp: true}}]"
 	cards := map[string]string{"left": "52:54:00:00:00:01", "right": "52:54:00:00:00:02"}
 	rule := strings.Replace(bond, ", options: {primary: right}", "", 1) + "\nroute-rules: {config: [{family: ipv4, iif: left, route-table: 7}]}"
 	for name, tc := range map[string]struct {
@@ -141,9 +142,13 @@ func TestMapsThatContradictTheirDocument(t *testing.T) {
 		cards    map[string]string
 		want     string
 	}{
-		"a card":                           {"interfaces: [{name: nic1}]", one, ""},
-		"a card that says its address":     {`interfaces: [{name: nic1, mac-address: "52:54:00:00:00:01"}]`, one, ""},
-		"a card with another address":      {`interfaces: [{name: nic1, identifier: mac-address, mac-address: "52:54:00:00:00:09"}]`, one, "interfaces[0].mac-address: is 52:54:00:00:00:09, and the map of addresses says 52:54:00:00:00:01"},
+		"a card":                       {"interfaces: [{name: nic1}]", one, ""},
+		"a card that says its address": {`interfaces: [{name: nic1, mac-address: "52:54:00:00:00:01"}]`, one, ""},
+		"a card with another address": {
+			`interfaces: [{name: nic1, identifier: mac-address, mac-address: "52:54:00:00:00:09"}]`,
+			one,
+			"interfaces[0].mac-address: is 52:54:00:00:00:09, and the map of addresses says 52:54:00:00:00:01",
+		},
 		"a card with the address of other": {`interfaces: [{name: x, identifier: mac-address, mac-address: "52:54:00:00:00:01"}]`, one, "interfaces[0].mac-address: is that of nic1"},
 		"a bond with the name of a card":   {`interfaces: [{name: nic1, type: bond, link-aggregation: {mode: "1"}}]`, one, "interfaces[0].type: nic1 is a card in the map"},
 		"a name that nobody explains":      {"interfaces: [{name: nic2}]", one, "interfaces[0].name: nic2 has no address in the map"},

@@ -78,7 +78,10 @@ var (
 	// immaterial are settings that say who made the file, and nmstate's habits about what
 	// nobody asked for.
 	immaterial = regexp.MustCompile(
-		`^\[user\]|^\[connection\]id=|\](uuid|autoconnect-(priority|slaves)|addr-gen-mode|dhcp-(client-id|duid|iaid|timeout)|ra-timeout|required-timeout|may-fail|dns-priority|timestamp)=|^\[vlan\](protocol=802.1Q|parent=[0-9a-f-]{36})`,
+		`^\[user\]|^\[connection\]id=|` +
+			`\](uuid|autoconnect-(priority|slaves)|addr-gen-mode|dhcp-(client-id|duid|iaid|timeout)|` +
+			`ra-timeout|required-timeout|may-fail|dns-priority|timestamp)=|` +
+			`^\[vlan\](protocol=802.1Q|parent=[0-9a-f-]{36})`,
 	)
 	numbered = regexp.MustCompile(`^(\[ipv[46]\])(route|routing-rule)[0-9]+(_options)?=(.*)$`)
 	habits   = strings.NewReplacer("table=254,", "", ",table=254", "", "table=254", "")

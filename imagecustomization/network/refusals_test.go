@@ -421,7 +421,9 @@ var takes = regexp.MustCompile(`\.(?:text|name|number|numberOrDefault|remark|sta
 // refused.
 func TestEveryKeyHasARefusal(t *testing.T) {
 	for file, rows := range map[string][]refusal{
-		"parse.go": refusals(), "parsedns.go": refusals(), "parseroute.go": refusals(), "parselink.go": refusals(), "parsevirtual.go": refusals(), "identity.go": refusals(), "bondoptions.go": refusals(), "networkdata.go": networkDataRefusals(),
+		"parse.go": refusals(), "parsedns.go": refusals(), "parseroute.go": refusals(), "parselink.go": refusals(),
+		"parsevirtual.go": refusals(), "identity.go": refusals(), "bondoptions.go": refusals(),
+		"networkdata.go": networkDataRefusals(),
 	} {
 		source, err := os.ReadFile(file)
 		if err != nil {

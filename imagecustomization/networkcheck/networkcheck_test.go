@@ -51,7 +51,9 @@ var fleet = map[string]struct {
 		},
 	},
 	"nmstateconfig.yaml": {
-		"apiVersion: agent-install.openshift.io/v1beta1\nkind: NMStateConfig\nmetadata: {name: node-0}\nspec:\n  interfaces: [{name: nic1, macAddress: '52:54:00:00:00:01'}]\n  config: {interfaces: [{name: nic2}]}\n",
+		"apiVersion: agent-install.openshift.io/v1beta1\nkind: NMStateConfig\nmetadata: {name: node-0}\nspec:\n" +
+			"  interfaces: [{name: nic1, macAddress: '52:54:00:00:00:01'}]\n" +
+			"  config: {interfaces: [{name: nic2}]}\n",
 		[]networkcheck.Result{
 			{
 				Name:   "nmstateconfig.yaml, NMStateConfig node-0",
@@ -70,15 +72,19 @@ var fleet = map[string]struct {
 		},
 	},
 	"agent-config.yaml": {
-		"apiVersion: v1beta1\nkind: AgentConfig\nmetadata: {name: site}\nhosts:\n- {hostname: a, interfaces: [{name: nic1, macAddress: '52:54:00:00:00:01'}], networkConfig: {interfaces: [{name: nic1}]}}\n- {hostname: b}\n",
+		"apiVersion: v1beta1\nkind: AgentConfig\nmetadata: {name: site}\nhosts:\n" +
+			"- {hostname: a, interfaces: [{name: nic1, macAddress: '52:54:00:00:00:01'}], networkConfig: {interfaces: [{name: nic1}]}}\n" +
+			"- {hostname: b}\n",
 		[]networkcheck.Result{{Name: "agent-config.yaml, AgentConfig site, hosts[0]", Way: network.WayTranslated}},
 	},
 	"siteconfig.yaml": {
-		"apiVersion: ran.openshift.io/v1\nkind: SiteConfig\nmetadata: {name: site}\nspec: {clusters: [{nodes: [{hostName: a}, {nodeNetwork: {interfaces: [{name: nic1, macAddress: '52:54:00:00:00:01'}], config: {interfaces: [{name: nic1}]}}}]}]}\n",
+		"apiVersion: ran.openshift.io/v1\nkind: SiteConfig\nmetadata: {name: site}\n" +
+			"spec: {clusters: [{nodes: [{hostName: a}, {nodeNetwork: {interfaces: [{name: nic1, macAddress: '52:54:00:00:00:01'}], config: {interfaces: [{name: nic1}]}}}]}]}\n",
 		[]networkcheck.Result{{Name: "siteconfig.yaml, SiteConfig site, spec.clusters[0].nodes[1]", Way: network.WayTranslated}},
 	},
 	"clusterinstance.yaml": {
-		"apiVersion: siteconfig.open-cluster-management.io/v1alpha1\nkind: ClusterInstance\nmetadata: {name: sno}\nspec: {nodes: [{nodeNetwork: {interfaces: [{name: nic1, macAddress: '52:54:00:00:00:01'}, {name: nic1, macAddress: '52:54:00:00:00:02'}], config: {interfaces: [{name: nic1}]}}}]}\n",
+		"apiVersion: siteconfig.open-cluster-management.io/v1alpha1\nkind: ClusterInstance\nmetadata: {name: sno}\n" +
+			"spec: {nodes: [{nodeNetwork: {interfaces: [{name: nic1, macAddress: '52:54:00:00:00:01'}, {name: nic1, macAddress: '52:54:00:00:00:02'}], config: {interfaces: [{name: nic1}]}}}]}\n",
 		[]networkcheck.Result{{Name: "clusterinstance.yaml, ClusterInstance sno, spec.nodes[0]", Way: network.WayRefused, Fields: "interfaces[1].name of the map of addresses: nic1 appears twice"}},
 	},
 	"infraenv.yaml": {"apiVersion: agent-install.openshift.io/v1beta1\nkind: InfraEnv\nmetadata: {name: site}\n", nil},
@@ -161,8 +167,8 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 func TestNothingOfAFileReachesTheTerminalAsItIs(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
-	g.Expect(os.WriteFile(filepath.Join(dir, "a.yaml"), []byte(`{"apiVersion": "v1", "kind": "AgentConfig", "metadata": {"name": "a\u001b[2J"}, "hosts": [{"interfaces": [{"name": "nic1", "macAddress": "52:54:00:00:00:01"}], "networkConfig": {"interfaces": [{"name": "nic1", "\u001b[2J": 1}]}}]}`), 0o600)).
-		To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(dir, "a.yaml"), []byte(`{"apiVersion": "v1", "kind": "AgentConfig", "metadata": {"name": "a\u001b[2J"}, "hosts": [
+		{"interfaces": [{"name": "nic1", "macAddress": "52:54:00:00:00:01"}], "networkConfig": {"interfaces": [{"name": "nic1", "\u001b[2J": 1}]}}]}`), 0o600)).To(Succeed())
 	results, err := networkcheck.Folder(dir, network.Live{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(results).To(ConsistOf(And(HaveField("Name", Not(ContainSubstring("\x1b"))), HaveField("Fields", And(ContainSubstring("not supported"), Not(ContainSubstring("\x1b")))))))

@@ -110,7 +110,8 @@ var steps = []demand{
 		"expected",
 		"what the order to install asks for (`coreos_image`, `enable_skip_mco_reboot`)",
 		[]string{
-			"`coreos_image` and `enable_skip_mco_reboot`: done by another hub's or another installer's container; the agent's own installer refuses them when the order comes, before anything is looked at, and the hub does not ask it for them",
+			"`coreos_image` and `enable_skip_mco_reboot`: done by another hub's or another installer's container; " +
+				"the agent's own installer refuses them when the order comes, before anything is looked at, and the hub does not ask it for them",
 			"`coreos_image` by the agent's own installer",
 			"`enable_skip_mco_reboot` by the agent's own installer",
 		},
@@ -120,7 +121,11 @@ var steps = []demand{
 	}},
 	{
 		"rare", "foreign installer",
-		[]string{"the stage is a field; without one no stage is late", "a step that gives up ends the installer's container, also if an earlier step was killed", "the container of an earlier step does not count as an installation"},
+		[]string{
+			"the stage is a field; without one no stage is late",
+			"a step that gives up ends the installer's container, also if an earlier step was killed",
+			"the container of an earlier step does not count as an installation",
+		},
 	},
 	{"rare", "existing plugin with Ironflow's unit", []string{"the existing plugin with our unit: installed, and failed at once (*e2e*)"}},
 	{

@@ -84,7 +84,11 @@ Ironic goes on with node-0
 Ironic goes on with node-0
 moved to another cluster without its status: a`,
 	"a host that is paused while its node is lost needs a person": `
-LEFT ALONE FOR NOTHING: host a is in state "inspecting" and says: the host's status (inspecting) is of when the machine was worked on, which may have ended since, and its former node is gone from Ironic (now node lab~a): after a restore from an older backup something may be on it that nobody knows of, so it is left alone. To keep that, set spec.externallyProvisioned. If nothing is needed of it, annotate the host with inspect.metal3.io
+LEFT ALONE FOR NOTHING: host a is in state "inspecting" and says: ` +
+		"the host's status (inspecting) is of when the machine was worked on, which may have ended since, " +
+		"and its former node is gone from Ironic (now node lab~a): " +
+		"after a restore from an older backup something may be on it that nobody knows of, so it is left alone. " +
+		`To keep that, set spec.externallyProvisioned. If nothing is needed of it, annotate the host with inspect.metal3.io
 scenario: inspecting
 the watch falls behind
 somebody removes node-0

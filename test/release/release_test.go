@@ -83,7 +83,10 @@ func TestRelease(t *testing.T) {
 			g.Expect(string(sums)).To(ContainSubstring("  "+e.Name()+"\n"), "all of the release is in the checksums")
 		}
 	}
-	for _, name := range []string{"ironflow-" + version, "kubectl-ironflow-" + version, "ironflow-" + version + "-image", "ironflow-agent-" + version + "-image", "ironflow-cluster-" + version + "-image"} {
+	for _, name := range []string{
+		"ironflow-" + version, "kubectl-ironflow-" + version,
+		"ironflow-" + version + "-image", "ironflow-agent-" + version + "-image", "ironflow-cluster-" + version + "-image",
+	} {
 		g.Expect(components(t, filepath.Join(out, name+"-linux-"+arch+".cdx.json"))).To(HaveKeyWithValue("stdlib", strings.TrimPrefix(runtime.Version(), "go")), name)
 		archive := name + "-linux-" + arch + ".tar.gz"
 		if strings.HasSuffix(name, "-image") {

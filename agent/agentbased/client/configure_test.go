@@ -147,7 +147,9 @@ func TestWhatKeepsAHostFromBeingConfigured(t *testing.T) {
 		},
 		"no disk fits, and that has been said": {
 			hints: "model: Nothing\n", change: func(h *wire.Host) {
-				h.InstallationDiskID, h.SuggestedRole, h.FencingCredentials = "/dev/not-found-by-hints", wire.HostRoleMaster, `{"address":"redfish+https://192.0.2.201/redfish/v1/Systems/1","certificate_verification":"Disabled","password":"0000","username":"admin"}`
+				h.InstallationDiskID, h.SuggestedRole = "/dev/not-found-by-hints", wire.HostRoleMaster
+				h.FencingCredentials = `{"address":"redfish+https://192.0.2.201/redfish/v1/Systems/1",` +
+					`"certificate_verification":"Disabled","password":"0000","username":"admin"}`
 			},
 			want: "master-0: no disk fits the root device hints of /etc/assisted/hostconfig/master-0; its disks: /dev/sda",
 		},

@@ -40,14 +40,18 @@ func TestImportCluster(t *testing.T) {
 			answers: map[string][]answer{
 				"GET /clusters": {{200, `[]`}}, "POST /clusters/import": {{201, imported + `}`}}, patch: {{201, imported + `}`}},
 			},
-			calls:  []string{"GET /clusters", "POST /clusters/import", patch},
-			update: `{"user_managed_networking": true, "ignition_endpoint": {"url": "https://192.0.2.5:22623/config/worker", "ca_certificate": "Q0E="}, "api_vips": null, "cluster_networks": null, "ingress_vips": null, "machine_networks": null, "olm_operators": null, "operator_bundles": null, "service_networks": null}`,
+			calls: []string{"GET /clusters", "POST /clusters/import", patch},
+			update: `{"user_managed_networking": true, "ignition_endpoint": {"url": "https://192.0.2.5:22623/config/worker", "ca_certificate": "Q0E="},
+				"api_vips": null, "cluster_networks": null, "ingress_vips": null, "machine_networks": null,
+				"olm_operators": null, "operator_bundles": null, "service_networks": null}`,
 		},
 		"cut off before its settings": {
 			files:   map[string]string{"import-cluster-config.json": config},
 			answers: map[string][]answer{"GET /clusters": {{200, `[` + imported + `}]`}}, patch: {{201, imported + `}`}}},
 			calls:   []string{"GET /clusters", patch},
-			update:  `{"user_managed_networking": true, "api_vips": null, "cluster_networks": null, "ingress_vips": null, "machine_networks": null, "olm_operators": null, "operator_bundles": null, "service_networks": null}`,
+			update: `{"user_managed_networking": true,
+				"api_vips": null, "cluster_networks": null, "ingress_vips": null, "machine_networks": null,
+				"olm_operators": null, "operator_bundles": null, "service_networks": null}`,
 		},
 		"known already": {
 			files: map[string]string{"import-cluster-config.json": config, "worker-ignition-endpoint.json": endpoint},

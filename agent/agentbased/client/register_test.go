@@ -50,7 +50,8 @@ const registerInfraEnv = `{
 	"ssh_authorized_key": "ssh-ed25519 AAAA key@example", "additional_ntp_sources": "ntp1.example,ntp2.example", "kernel_arguments": null,
 	"static_network_config": [
 		{"mac_interface_map": [{"mac_address": "02:00:00:00:00:01", "logical_nic_name": "eno1"}],
-		 "network_yaml": "interfaces:\n    - name: eno1\n      type: ethernet\n      state: up\n      ipv4:\n        enabled: true\n        dhcp: false\n        address: [{ip: 192.0.2.10, prefix-length: 24}]\n"},
+		 "network_yaml": "interfaces:\n    - name: eno1\n      type: ethernet\n      state: up\n` +
+	`      ipv4:\n        enabled: true\n        dhcp: false\n        address: [{ip: 192.0.2.10, prefix-length: 24}]\n"},
 		{"mac_interface_map": [{"mac_address": "02:00:00:00:00:02", "logical_nic_name": "eno1"}],
 		 "network_yaml": "interfaces:\n    - name: eno1\n      type: ethernet\n      state: up\n      ipv4: {enabled: true, dhcp: true}\n"}
 	]

@@ -49,6 +49,7 @@ func TestAnArchive(t *testing.T) {
 }
 
 func TestHostileArchives(t *testing.T) {
+	zeros := strings.Repeat("\x00", 15<<20)
 	for name, tc := range map[string]struct {
 		raw  []byte
 		want string
@@ -73,9 +74,7 @@ func TestHostileArchives(t *testing.T) {
 		"no archive":               {zip("hello"), "not a newc cpio archive"},
 		"a size that is not there": {zip(strings.Replace(member("etc/x", regular, ""), "00000000", "0FFFFFFF", 6)), "cpio archive"},
 		"a bomb": {
-			zip(member(
-				"a", regular, strings.Repeat("\x00", 15<<20),
-			) + member("b", regular, strings.Repeat("\x00", 15<<20)) + member("c", regular, strings.Repeat("\x00", 15<<20)) + member("d", regular, strings.Repeat("\x00", 15<<20)) + member("e", regular, strings.Repeat("\x00", 15<<20))),
+			zip(member("a", regular, zeros) + member("b", regular, zeros) + member("c", regular, zeros) + member("d", regular, zeros) + member("e", regular, zeros)),
 			"the archive is larger than 64 MiB",
 		},
 		"padding that does not end": {append(archive(), zip(strings.Repeat("\x00", 20<<20))...), "goes on behind its end"},

@@ -243,13 +243,22 @@ func TestAConfigImageThatCouldNotBeUsed(t *testing.T) {
 		change map[string]string
 		want   []string
 	}{
-		"no hash of a password":   {map[string]string{"opt/agent/tls/kubeadmin-password.hash": "secret"}, []string{"holds no hash of a password as /etc/shadow has it"}},
-		"no address":              {map[string]string{"etc/assisted/rendezvous-host.env": "NODE_ZERO_IP=node-0\n"}, []string{`NODE_ZERO_IP in /etc/assisted/rendezvous-host.env: "node-0" is not an address`}},
-		"nobody":                  {map[string]string{"etc/assisted/rendezvous-host.env": "A=1\n"}, []string{"NODE_ZERO_IP in /etc/assisted/rendezvous-host.env: no address is given"}},
-		"no environment file":     {map[string]string{"usr/local/share/start-cluster/start-cluster.env": "REQUIRED_MASTER_NODES: 3\n"}, []string{"/usr/local/share/start-cluster/start-cluster.env: line 1 is not NAME=value"}},
-		"no addresses of cards":   {map[string]string{"etc/assisted/network/host0/mac_interface.ini": "eth0\n"}, []string{"/etc/assisted/network/host0/mac_interface.ini: line 1: want MAC=NAME"}},
-		"no delay":                {map[string]string{"etc/assisted/network/discovery.env": "DISCOVERY_DELAY_SECONDS=soon\n"}, []string{`DISCOVERY_DELAY_SECONDS is "soon": want a number of seconds`}},
-		"no name that hosts have": {map[string]string{"etc/assisted/hostnames/52:54:00:00:00:01": "Edge_1\n"}, []string{`/etc/assisted/hostnames/52:54:00:00:00:01: "Edge_1" is no name that a node can have`}},
+		"no hash of a password": {map[string]string{"opt/agent/tls/kubeadmin-password.hash": "secret"}, []string{"holds no hash of a password as /etc/shadow has it"}},
+		"no address": {
+			map[string]string{"etc/assisted/rendezvous-host.env": "NODE_ZERO_IP=node-0\n"},
+			[]string{`NODE_ZERO_IP in /etc/assisted/rendezvous-host.env: "node-0" is not an address`},
+		},
+		"nobody": {map[string]string{"etc/assisted/rendezvous-host.env": "A=1\n"}, []string{"NODE_ZERO_IP in /etc/assisted/rendezvous-host.env: no address is given"}},
+		"no environment file": {
+			map[string]string{"usr/local/share/start-cluster/start-cluster.env": "REQUIRED_MASTER_NODES: 3\n"},
+			[]string{"/usr/local/share/start-cluster/start-cluster.env: line 1 is not NAME=value"},
+		},
+		"no addresses of cards": {map[string]string{"etc/assisted/network/host0/mac_interface.ini": "eth0\n"}, []string{"/etc/assisted/network/host0/mac_interface.ini: line 1: want MAC=NAME"}},
+		"no delay":              {map[string]string{"etc/assisted/network/discovery.env": "DISCOVERY_DELAY_SECONDS=soon\n"}, []string{`DISCOVERY_DELAY_SECONDS is "soon": want a number of seconds`}},
+		"no name that hosts have": {
+			map[string]string{"etc/assisted/hostnames/52:54:00:00:00:01": "Edge_1\n"},
+			[]string{`/etc/assisted/hostnames/52:54:00:00:00:01: "Edge_1" is no name that a node can have`},
+		},
 		"manifests, all of them": {
 			map[string]string{
 				manifests + "infraenv.yaml":                    "apiVersion: agent-install.openshift.io/v1beta1\nkind: InfraEnv\nmetadata: {name: edge}\nspec: {sshKey: k}\n",

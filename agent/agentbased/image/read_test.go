@@ -223,7 +223,9 @@ func TestARendezvousHostThatNobodyIs(t *testing.T) {
 	edit("agent-config.yaml", "- interfaces:\n  - {name: eno1, macAddress: \"02:00:00:00:00:c1\"}\n  rootDeviceHints: {minSizeGigabytes: 100}\n", "")
 	edit("install-config.yaml", "replicas: 3", "replicas: 2", "replicas: 1", "replicas: 0")
 	_, _, err = image.Read(o)
-	g.Expect(err).To(MatchError(ContainSubstring("agent-config.yaml, document 1, line 5: rendezvousIP is 192.0.2.99, which no host has: write one of 192.0.2.10, 192.0.2.11")), "beside what is said of two masters")
+	g.Expect(err).To(MatchError(ContainSubstring(
+		"agent-config.yaml, document 1, line 5: rendezvousIP is 192.0.2.99, which no host has: write one of 192.0.2.10, 192.0.2.11",
+	)), "beside what is said of two masters")
 }
 
 // TestTheRendezvousHostOfManifests, which name none.
@@ -261,7 +263,9 @@ func TestMirrorsOfTheCluster(t *testing.T) {
 		not  string
 	}{
 		"of the install-config": {sources, false, []string{
-			"[[registry]]\nlocation = \"quay.example/release\"\nmirror-by-digest-only = true\n[[registry.mirror]]\nlocation = \"registry.example/release\"\n[[registry.mirror]]\nlocation = \"other.example/release\"\n",
+			"[[registry]]\nlocation = \"quay.example/release\"\nmirror-by-digest-only = true\n" +
+				"[[registry.mirror]]\nlocation = \"registry.example/release\"\n" +
+				"[[registry.mirror]]\nlocation = \"other.example/release\"\n",
 			`OPENSHIFT_INSTALL_RELEASE_IMAGE_MIRROR="registry.example/release/ocp:4.19.3-x86_64"`,
 		}, "registry.example:5000"},
 		"of a file": {sources, true, []string{`location = "registry.example:5000/release"`, `OPENSHIFT_INSTALL_RELEASE_IMAGE_MIRROR="registry.example:5000/release/ocp:4.19.3-x86_64"`}, "other.example"},

@@ -45,9 +45,15 @@ func served(o *image.Options) { o.BootArtifactsURL = "http://192.0.2.1:8080/boot
 func TestControlPlanesWithoutAQuorum(t *testing.T) {
 	const install = "cluster-manifests/agent-cluster-install.yaml"
 	for name, tc := range map[string]struct{ input, file, old, now, want string }{
-		"two":                    {"ztp", install, "controlPlaneAgents: 3", "controlPlaneAgents: 2", install + ", document 1, line 33: spec.provisionRequirements.controlPlaneAgents is 2 without an arbiter"},
-		"two with an arbiter":    {"ztp", install, "controlPlaneAgents: 3", "controlPlaneAgents: 2\n    arbiterAgents: 1", ""},
-		"one with others":        {"ztp", install, "controlPlaneAgents: 3", "controlPlaneAgents: 1", install + ", document 1, line 33: spec.provisionRequirements.controlPlaneAgents is 1 beside other hosts"},
+		"two": {
+			"ztp", install, "controlPlaneAgents: 3", "controlPlaneAgents: 2",
+			install + ", document 1, line 33: spec.provisionRequirements.controlPlaneAgents is 2 without an arbiter",
+		},
+		"two with an arbiter": {"ztp", install, "controlPlaneAgents: 3", "controlPlaneAgents: 2\n    arbiterAgents: 1", ""},
+		"one with others": {
+			"ztp", install, "controlPlaneAgents: 3", "controlPlaneAgents: 1",
+			install + ", document 1, line 33: spec.provisionRequirements.controlPlaneAgents is 1 beside other hosts",
+		},
 		"two, of the two files":  {"configs", "install-config.yaml", "replicas: 3", "replicas: 2", "install-config.yaml, document 1, line 7: controlPlane.replicas is 2 without an arbiter"},
 		"four, of the two files": {"configs", "install-config.yaml", "replicas: 3", "replicas: 4", ""},
 	} {
@@ -65,7 +71,9 @@ func TestControlPlanesWithoutAQuorum(t *testing.T) {
 		})
 	}
 	g := NewWithT(t)
-	said := edited(t, "kubernetes", "cluster-manifests/agent-cluster-install.yaml", "controlPlaneAgents: 1", "controlPlaneAgents: 1, workerAgents: 1", func(o *image.Options) { o.RendezvousIP = "2001:db8::10" })
+	said := edited(t, "kubernetes", install, "controlPlaneAgents: 1", "controlPlaneAgents: 1, workerAgents: 1", func(o *image.Options) {
+		o.RendezvousIP = "2001:db8::10"
+	})
 	g.Expect(said).To(BeEmpty(), "a plain Kubernetes has one host that is the whole control plane")
 }
 

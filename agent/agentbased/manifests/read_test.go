@@ -123,8 +123,11 @@ func TestSingleMistakes(t *testing.T) {
 			install, "    - cidr: \"2001:db8::/64\"\n", "",
 			"spec.apiVIPs[1] is 2001:db8::5, which is in no machine network (192.0.2.0/24): write an address of one, or add its network",
 		},
-		"managed by nobody":            {install, "platformType: BareMetal", "platformType: None", "spec.networking.userManagedNetworking is false"},
-		"managed by two":               {install, "userManagedNetworking: false", "userManagedNetworking: true", "spec.networking.userManagedNetworking is true, which does not go with platform BareMetal, whose network is the cluster's: take one of them away"},
+		"managed by nobody": {install, "platformType: BareMetal", "platformType: None", "spec.networking.userManagedNetworking is false"},
+		"managed by two": {
+			install, "userManagedNetworking: false", "userManagedNetworking: true",
+			"spec.networking.userManagedNetworking is true, which does not go with platform BareMetal, whose network is the cluster's: take one of them away",
+		},
 		"addresses that nobody keeps":  {install, "    userManagedNetworking: false\n  platformType: BareMetal", "  platformType: None", "spec.platformType is None beside virtual addresses"},
 		"an arbiter beside one master": {install, "controlPlaneAgents: 3", "controlPlaneAgents: 1\n    arbiterAgents: 1", "provisionRequirements.arbiterAgents is 1 beside a control plane of one host"},
 		"an alias in a network":        {"manifests/nmstateconfig.yaml", "dhcp: true}", "dhcp: &x true, auto-dns: *x}", `document 2, line 33: spec.config.interfaces[0].ipv4.auto-dns is an alias (*x)`},

@@ -333,7 +333,10 @@ func TestBadBootstrapIgnition(t *testing.T) {
 		"detour":         {`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/etc/../x"}]}}`, "storage.files.0.path: path is not fully simplified"},
 		"not absolute":   {`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "x"}]}}`, "storage.files.0.path: path not absolute"},
 		"remote content": {`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/x", "contents": {"source": "http://x"}}]}}`, "no data URL"},
-		"broken base64":  {`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/x", "contents": {"source": "data:;base64,secret"}}]}}`, "storage.files.0.contents.source: illegal base64 data"},
+		"broken base64": {
+			`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/x", "contents": {"source": "data:;base64,secret"}}]}}`,
+			"storage.files.0.contents.source: illegal base64 data",
+		},
 		"odd packing": {
 			`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/x", "contents": {"source": "data:,x", "compression": "xz"}}]}}`,
 			"storage.files.0.contents.compression: invalid compression method",
@@ -417,7 +420,8 @@ func TestWaiting(t *testing.T) {
 		case "/api/v1/nodes":
 			_, _ = io.WriteString(w, `{"items": [
 				{"metadata": {"name": "m1", "labels": {"node-role.kubernetes.io/master": ""}}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}},
-				{"metadata": {"name": "m2", "labels": {"node-role.kubernetes.io/control-plane": ""}}, "status": {"conditions": [{"type": "MemoryPressure", "status": "False"}, {"type": "Ready", "status": "True"}]}},
+				{"metadata": {"name": "m2", "labels": {"node-role.kubernetes.io/control-plane": ""}},
+					"status": {"conditions": [{"type": "MemoryPressure", "status": "False"}, {"type": "Ready", "status": "True"}]}},
 				{"metadata": {"name": "w1", "labels": {}}, "status": {"conditions": [{"type": "Ready", "status": "False"}]}}]}`)
 		case "/api/v1/namespaces/assisted-installer/events":
 			_, _ = io.WriteString(w, `{"items": [{"reason": "Scheduled"}, {"reason": "AssistedControllerIsReady"}]}`)

@@ -56,7 +56,10 @@ func TestCPU(t *testing.T) {
 			wire.CPU{Architecture: "aarch64", Count: 1, Flags: []string{}},
 		},
 		"IBM Z": {"s390x", map[string]string{
-			cpuInfoFile: "vendor_id       : IBM/S390\n# processors    : 2\nfeatures\t: esan3 zarch\nprocessor 0: version = FF,  identification = 0133E8,  machine = 2964\nprocessor 1: version = FF,  identification = 0133E8,  machine = 2964\n\ncpu number      : 0\ncpu MHz dynamic : 4900\ncpu MHz static  : 5000\n",
+			cpuInfoFile: "vendor_id       : IBM/S390\n# processors    : 2\nfeatures\t: esan3 zarch\n" +
+				"processor 0: version = FF,  identification = 0133E8,  machine = 2964\n" +
+				"processor 1: version = FF,  identification = 0133E8,  machine = 2964\n\n" +
+				"cpu number      : 0\ncpu MHz dynamic : 4900\ncpu MHz static  : 5000\n",
 		}, wire.CPU{Architecture: "s390x", ModelName: "2964", Count: 2, Frequency: 5000, Flags: []string{"esan3", "zarch"}}},
 		"POWER": {
 			"ppc64le",

@@ -47,12 +47,17 @@ func TestDryRunAnswersAsASoundHost(t *testing.T) {
 	}{
 		"connectivity": {
 			wire.StepTypeConnectivityCheck,
-			[]string{`[{"host_id":"` + id2 + `","nics":[{"name":"eth0","mac":"52:54:00:00:00:0B","ip_addresses":["192.0.2.11","2001:db8::11"]},{"name":"eth1","mac":"52:54:00:00:00:0c","ip_addresses":["198.51.100.1"]}]},{"host_id":"` + id1 + `","nics":null}]`},
+			[]string{`[{"host_id":"` + id2 + `","nics":[
+				{"name":"eth0","mac":"52:54:00:00:00:0B","ip_addresses":["192.0.2.11","2001:db8::11"]},
+				{"name":"eth1","mac":"52:54:00:00:00:0c","ip_addresses":["198.51.100.1"]}]},
+			 {"host_id":"` + id1 + `","nics":null}]`},
 			`{"remote_hosts":[{"host_id":"` + id1 + `","l2_connectivity":[],"l3_connectivity":[],"mtu_report":[]},
 			 {"host_id":"` + id2 + `",
 			  "l2_connectivity":[{"outgoing_ip_address":"192.0.2.10","outgoing_nic":"eth0","remote_ip_address":"192.0.2.11","remote_mac":"52:54:00:00:00:0b","successful":true},
 			   {"outgoing_nic":"eth0","remote_ip_address":"2001:db8::11","remote_mac":"52:54:00:00:00:0b","successful":true}],
-			  "l3_connectivity":[{"average_rtt_ms":0.3,"remote_ip_address":"192.0.2.11","successful":true},{"average_rtt_ms":0.3,"remote_ip_address":"198.51.100.1","successful":true},{"average_rtt_ms":0.3,"remote_ip_address":"2001:db8::11","successful":true}],
+			  "l3_connectivity":[{"average_rtt_ms":0.3,"remote_ip_address":"192.0.2.11","successful":true},
+			   {"average_rtt_ms":0.3,"remote_ip_address":"198.51.100.1","successful":true},
+			   {"average_rtt_ms":0.3,"remote_ip_address":"2001:db8::11","successful":true}],
 			  "mtu_report":[]}]}`,
 		},
 		"time sources": {
@@ -63,7 +68,8 @@ func TestDryRunAnswersAsASoundHost(t *testing.T) {
 		"names": {
 			wire.StepTypeDomainResolution,
 			[]string{`{"domains":[{"domain_name":"api.c.example"},{"domain_name":"validateNoWildcardDNS.c.example."}]}`},
-			`{"resolutions":[{"cnames":null,"domain_name":"api.c.example","ipv4_addresses":["192.0.2.10"],"ipv6_addresses":[]},{"cnames":null,"domain_name":"validateNoWildcardDNS.c.example.","ipv4_addresses":[],"ipv6_addresses":[]}]}`,
+			`{"resolutions":[{"cnames":null,"domain_name":"api.c.example","ipv4_addresses":["192.0.2.10"],"ipv6_addresses":[]},
+			 {"cnames":null,"domain_name":"validateNoWildcardDNS.c.example.","ipv4_addresses":[],"ipv6_addresses":[]}]}`,
 		},
 		"free addresses": {
 			wire.StepTypeFreeNetworkAddresses,

@@ -73,7 +73,14 @@ func TestServersThatFail(t *testing.T) {
 	g.Expect(bad.Output).To(Equal(`{"tang_server_response":null}`))
 	reasons := strings.Split(bad.Error, "\n")
 	g.Expect(reasons).To(HaveLen(6), "one line for each that failed: %s", bad.Error)
-	for i, want := range []string{"/html: the answer is not JSON", "/empty: the answer is no signed list", "/created: answered 201", "/endless: the answer is larger", "/none: answered 404", "connection refused"} {
+	for i, want := range []string{
+		"/html: the answer is not JSON",
+		"/empty: the answer is no signed list",
+		"/created: answered 201",
+		"/endless: the answer is larger",
+		"/none: answered 404",
+		"connection refused",
+	} {
 		g.Expect(reasons[i]).To(ContainSubstring(want))
 	}
 }

@@ -189,7 +189,9 @@ func TestHelpIsByTopic(t *testing.T) {
 	c.SetOut(&out)
 	c.SetArgs([]string{"--help"})
 	p.Expect(c.Execute()).To(Succeed())
-	p.Expect(out.String()).
-		To(MatchRegexp(`(?s)Usage:\n  serve.*\nServer:\n +--addr string +address \(\$SITE_ADDR\) \(default ":80"\)\n.*--password.*\nLimits:\n +--hosts int.*--limit-soft.*\nOther flags:\n.*--config string.*--output`))
+	p.Expect(out.String()).To(MatchRegexp(`(?s)Usage:\n  serve.*\n` +
+		`Server:\n +--addr string +address \(\$SITE_ADDR\) \(default ":80"\)\n.*--password.*\n` +
+		`Limits:\n +--hosts int.*--limit-soft.*\n` +
+		`Other flags:\n.*--config string.*--output`))
 	p.Expect(out.String()).NotTo(ContainSubstring("hunter2"))
 }

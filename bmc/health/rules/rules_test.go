@@ -42,16 +42,22 @@ func TestAssess(t *testing.T) {
 		"Cisco: a disabled drive":           {Part{Kind: Drive, State: "Disabled", Health: "Warning"}, "", ""},
 		"Cisco: the word Normal":            {Part{Kind: Drive, Health: "Normal"}, ok, ""},
 		"a word that nobody knows":          {Part{Kind: Drive, Health: "Purple"}, "", ""},
-		"above its critical limit":          {Part{Kind: Temperature, State: "Enabled", Health: "OK", Value: new(96.0), Unit: "Cel", UpperCritical: new(95.0)}, critical, "reads 96 Cel, its upper critical limit is 95"},
-		"above its warning limit":           {Part{Kind: Temperature, State: "Enabled", Value: new(90.0), UpperCaution: new(85.0), UpperCritical: new(95.0)}, warning, "reads 90, its upper warning limit is 85"},
-		"below its critical limit":          {Part{Kind: Fan, State: "Enabled", Value: new(300.0), Unit: "RPM", LowerCritical: new(600.0)}, critical, "reads 300 RPM, its lower critical limit is 600"},
-		"within its limits":                 {Part{Kind: Temperature, State: "Enabled", Value: new(40.0), UpperCritical: new(95.0)}, ok, ""},
-		"a limit of zero is none":           {Part{Kind: Temperature, State: "Enabled", Value: new(40.0), UpperCritical: new(0.0)}, ok, ""},
-		"a sensor that is absent":           {Part{Kind: Temperature, State: "Absent", UpperCritical: new(95.0)}, "", ""},
-		"a sensor that is not in use":       {Part{Kind: Fan, State: "StandbyOffline", Value: new(0.0), LowerCritical: new(600.0)}, "", ""},
-		"a reading of null":                 {Part{Kind: Temperature, State: "Enabled", UpperCritical: new(95.0)}, "", ""},
-		"the worst of several":              {Part{Kind: Drive, Health: "Critical", FailurePredicted: true, LifeLeft: new(3.0)}, critical, "reports Critical"},
-		"a leak":                            {Part{Kind: Leak, State: "Enabled", Health: "Critical"}, critical, "reports Critical"},
+		"above its critical limit": {
+			Part{Kind: Temperature, State: "Enabled", Health: "OK", Value: new(96.0), Unit: "Cel", UpperCritical: new(95.0)},
+			critical, "reads 96 Cel, its upper critical limit is 95",
+		},
+		"above its warning limit": {
+			Part{Kind: Temperature, State: "Enabled", Value: new(90.0), UpperCaution: new(85.0), UpperCritical: new(95.0)},
+			warning, "reads 90, its upper warning limit is 85",
+		},
+		"below its critical limit":    {Part{Kind: Fan, State: "Enabled", Value: new(300.0), Unit: "RPM", LowerCritical: new(600.0)}, critical, "reads 300 RPM, its lower critical limit is 600"},
+		"within its limits":           {Part{Kind: Temperature, State: "Enabled", Value: new(40.0), UpperCritical: new(95.0)}, ok, ""},
+		"a limit of zero is none":     {Part{Kind: Temperature, State: "Enabled", Value: new(40.0), UpperCritical: new(0.0)}, ok, ""},
+		"a sensor that is absent":     {Part{Kind: Temperature, State: "Absent", UpperCritical: new(95.0)}, "", ""},
+		"a sensor that is not in use": {Part{Kind: Fan, State: "StandbyOffline", Value: new(0.0), LowerCritical: new(600.0)}, "", ""},
+		"a reading of null":           {Part{Kind: Temperature, State: "Enabled", UpperCritical: new(95.0)}, "", ""},
+		"the worst of several":        {Part{Kind: Drive, Health: "Critical", FailurePredicted: true, LifeLeft: new(3.0)}, critical, "reports Critical"},
+		"a leak":                      {Part{Kind: Leak, State: "Enabled", Health: "Critical"}, critical, "reports Critical"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

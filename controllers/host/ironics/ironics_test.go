@@ -27,7 +27,10 @@ func TestWhichIronicAHostBelongsTo(t *testing.T) {
 		"also when only its id says so":                  {host: "renamed", id: "lab~old-uuid", want: policy.Assignment{Name: "east", Unwritten: true}},
 		"a host whose node is lost, or detached, is new": {host: "gone", id: "an-id-of-before", want: policy.Assignment{Name: "west", Unwritten: true}},
 		"what stands on the host counts":                 {host: "old", annotation: "west", want: policy.Assignment{Name: "west"}},
-		"an Ironic that is not configured is a problem":  {host: "new", annotation: "north", want: policy.Assignment{Problem: `the annotation ironflow.io/ironic cannot be followed: unknown Ironic endpoint "north": there are: east, west`}},
+		"an Ironic that is not configured is a problem": {
+			host: "new", annotation: "north",
+			want: policy.Assignment{Problem: `the annotation ironflow.io/ironic cannot be followed: unknown Ironic endpoint "north": there are: east, west`},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -28,10 +28,18 @@ func TestPortsOfAHost(t *testing.T) {
 			metal3.NIC{MAC: "00:00:00:00:00:00"}, metal3.NIC{MAC: ""}, metal3.NIC{MAC: "a0:00:02:20:fe:80:00:00:00:00:00:00:e4:1d:2d:03:00:50:e0:21"},
 			metal3.NIC{MAC: "01:00:5e:00:00:01"}, metal3.NIC{MAC: "no address"}, metal3.NIC{MAC: other},
 		), want: []ironic.Port{{MAC: boot, PXEEnabled: true}, {MAC: other, Optional: true}}},
-		"a card that is no PCI device":                {boot: boot, hardware: nics(metal3.NIC{MAC: boot, PCIAddress: "0000:01:00.0"}, metal3.NIC{MAC: other}), want: []ironic.Port{{MAC: boot, PXEEnabled: true}}},
-		"the one that it boots from is no PCI device": {boot: boot, hardware: nics(metal3.NIC{MAC: boot}, metal3.NIC{MAC: other, PCIAddress: "0000:01:00.0"}), want: []ironic.Port{{MAC: boot, PXEEnabled: true}, {MAC: other, Optional: true}}},
-		"one that other machines have as well":        {boot: boot, hardware: nics(metal3.NIC{MAC: other}), shared: []string{other}, want: []ironic.Port{{MAC: boot, PXEEnabled: true}}},
-		"two addresses of one NIC":                    {hardware: nics(metal3.NIC{MAC: other, IP: "192.0.2.1"}, metal3.NIC{MAC: other, IP: "fd00::1"}), want: []ironic.Port{{MAC: other, Optional: true}}},
+		"a card that is no PCI device": {
+			boot:     boot,
+			hardware: nics(metal3.NIC{MAC: boot, PCIAddress: "0000:01:00.0"}, metal3.NIC{MAC: other}),
+			want:     []ironic.Port{{MAC: boot, PXEEnabled: true}},
+		},
+		"the one that it boots from is no PCI device": {
+			boot:     boot,
+			hardware: nics(metal3.NIC{MAC: boot}, metal3.NIC{MAC: other, PCIAddress: "0000:01:00.0"}),
+			want:     []ironic.Port{{MAC: boot, PXEEnabled: true}, {MAC: other, Optional: true}},
+		},
+		"one that other machines have as well": {boot: boot, hardware: nics(metal3.NIC{MAC: other}), shared: []string{other}, want: []ironic.Port{{MAC: boot, PXEEnabled: true}}},
+		"two addresses of one NIC":             {hardware: nics(metal3.NIC{MAC: other, IP: "192.0.2.1"}, metal3.NIC{MAC: other, IP: "fd00::1"}), want: []ironic.Port{{MAC: other, Optional: true}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := &metal3.BareMetalHost{Spec: metal3.BareMetalHostSpec{BootMACAddress: c.boot}}

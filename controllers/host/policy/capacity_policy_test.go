@@ -26,10 +26,19 @@ func TestSlots(t *testing.T) {
 		says  string
 		is    metal3.OperationalStatus
 	}{
-		"no limit":                     {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){uninspected}, do: "ask for inspect", is: metal3.OperationalStatusOK},
-		"a slot is asked for":          {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){uninspected, needed}, do: "take a slot", is: metal3.OperationalStatusOK},
-		"no slot is free":              {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){uninspected, asked}, says: "waiting for capacity: limit of failure domain rack-1 is 2; waiting for hosts at work to be done; 3 came first", is: metal3.OperationalStatusDelayed},
-		"a slot is granted":            {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){uninspected, granted, delayed}, do: "ask for inspect", is: metal3.OperationalStatusOK},
+		"no limit":            {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){uninspected}, do: "ask for inspect", is: metal3.OperationalStatusOK},
+		"a slot is asked for": {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){uninspected, needed}, do: "take a slot", is: metal3.OperationalStatusOK},
+		"no slot is free": {
+			state: metal3.StateInspecting, node: ironic.StateManageable,
+			given: []func(*Observed){uninspected, asked},
+			says:  "waiting for capacity: limit of failure domain rack-1 is 2; waiting for hosts at work to be done; 3 came first",
+			is:    metal3.OperationalStatusDelayed,
+		},
+		"a slot is granted": {
+			state: metal3.StateInspecting, node: ironic.StateManageable,
+			given: []func(*Observed){uninspected, granted, delayed},
+			do:    "ask for inspect", is: metal3.OperationalStatusOK,
+		},
 		"looking takes none":           {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){needed}, do: "read inventory", is: metal3.OperationalStatusOK},
 		"cleaning before a deployment": {state: metal3.StateProvisioning, node: ironic.StateManageable, given: []func(*Observed){wantImage, needed}, do: "take a slot", is: metal3.OperationalStatusOK},
 		"giving back takes one":        {state: metal3.StateDeprovisioning, node: ironic.StateActive, given: []func(*Observed){needed}, do: "take a slot", is: metal3.OperationalStatusOK},

@@ -42,7 +42,10 @@ func situations() []situation {
 		nodeaction.Summary(ironic.Row{Health: "Critical"}),
 		nodeaction.Summary(ironic.Row{Health: "Purple"}),
 	}
-	causes := []string{"", causeCredentials, causeUnknownState, causeRejected, causeGivenUp, causeImage, causeVerifying, causePreflight, causeSpec, causeRestore, causeEndpoint, causeForeign, causeElsewhere, causeDouble, causeUndeployed, causeOther, causeMoved, causeBaseline, causeUnproven}
+	causes := []string{
+		"", causeCredentials, causeUnknownState, causeRejected, causeGivenUp, causeImage, causeVerifying, causePreflight, causeSpec, causeRestore,
+		causeEndpoint, causeForeign, causeElsewhere, causeDouble, causeUndeployed, causeOther, causeMoved, causeBaseline, causeUnproven,
+	}
 	var all []situation
 	for state := range phases {
 		add := func(status metal3.OperationalStatus, kind metal3.ErrorType, s Findings) {
@@ -152,30 +155,54 @@ func TestUpstreamConditions(t *testing.T) {
 		sight Findings
 		want  map[string]says
 	}{
-		"new":                        {state: StateNone, want: resting(says{no, "NotManaged"})},
-		"unmanaged":                  {state: metal3.StateUnmanaged, want: resting(says{no, "NotManaged"})},
-		"registering":                {state: metal3.StateRegistering, want: with(working("Registering"), metal3.ManageableCondition, says{no, "Registering"})},
-		"registering, failed":        {state: metal3.StateRegistering, given: failed, want: with(with(working("Registering"), metal3.ManageableCondition, says{no, "RegistrationFailed"}), metal3.ReadyCondition, says{no, "Error"})},
-		"inspecting":                 {state: metal3.StateInspecting, want: working("Inspecting")},
-		"preparing":                  {state: metal3.StatePreparing, want: working("Preparing")},
-		"available":                  {state: metal3.StateAvailable, want: with(resting(says{yes, "Manageable"}), metal3.AvailableForProvisioningCondition, says{yes, "Available"})},
-		"provisioning":               {state: metal3.StateProvisioning, want: working("Provisioning")},
-		"provisioning, failed":       {state: metal3.StateProvisioning, given: failed, want: with(working("Provisioning"), metal3.ReadyCondition, says{no, "Error"})},
-		"provisioned":                {state: metal3.StateProvisioned, want: provisioned()},
-		"externally provisioned":     {state: metal3.StateExternallyProvisioned, want: provisioned()},
-		"deprovisioning":             {state: metal3.StateDeprovisioning, want: working("Deprovisioning")},
-		"powering off":               {state: metal3.StatePoweringOffBeforeDelete, want: working("PoweringOffBeforeDelete")},
-		"deleting":                   {state: StateDeleting, want: working("Deleting")},
-		"servicing":                  {state: metal3.StateProvisioned, given: status(metal3.OperationalStatusServicing), want: with(provisioned(), metal3.ReadyCondition, says{no, "Servicing"})},
-		"detached":                   {state: metal3.StateProvisioned, given: status(metal3.OperationalStatusDetached), want: with(with(provisioned(), metal3.ReadyCondition, says{no, "Detached"}), metal3.ProgressingCondition, says{no, "Detached"})},
+		"new":         {state: StateNone, want: resting(says{no, "NotManaged"})},
+		"unmanaged":   {state: metal3.StateUnmanaged, want: resting(says{no, "NotManaged"})},
+		"registering": {state: metal3.StateRegistering, want: with(working("Registering"), metal3.ManageableCondition, says{no, "Registering"})},
+		"registering, failed": {
+			state: metal3.StateRegistering,
+			given: failed,
+			want:  with(with(working("Registering"), metal3.ManageableCondition, says{no, "RegistrationFailed"}), metal3.ReadyCondition, says{no, "Error"}),
+		},
+		"inspecting":             {state: metal3.StateInspecting, want: working("Inspecting")},
+		"preparing":              {state: metal3.StatePreparing, want: working("Preparing")},
+		"available":              {state: metal3.StateAvailable, want: with(resting(says{yes, "Manageable"}), metal3.AvailableForProvisioningCondition, says{yes, "Available"})},
+		"provisioning":           {state: metal3.StateProvisioning, want: working("Provisioning")},
+		"provisioning, failed":   {state: metal3.StateProvisioning, given: failed, want: with(working("Provisioning"), metal3.ReadyCondition, says{no, "Error"})},
+		"provisioned":            {state: metal3.StateProvisioned, want: provisioned()},
+		"externally provisioned": {state: metal3.StateExternallyProvisioned, want: provisioned()},
+		"deprovisioning":         {state: metal3.StateDeprovisioning, want: working("Deprovisioning")},
+		"powering off":           {state: metal3.StatePoweringOffBeforeDelete, want: working("PoweringOffBeforeDelete")},
+		"deleting":               {state: StateDeleting, want: working("Deleting")},
+		"servicing":              {state: metal3.StateProvisioned, given: status(metal3.OperationalStatusServicing), want: with(provisioned(), metal3.ReadyCondition, says{no, "Servicing"})},
+		"detached": {
+			state: metal3.StateProvisioned,
+			given: status(metal3.OperationalStatusDetached),
+			want:  with(with(provisioned(), metal3.ReadyCondition, says{no, "Detached"}), metal3.ProgressingCondition, says{no, "Detached"}),
+		},
 		"power failure":              {state: metal3.StateProvisioned, sight: powerless, want: with(provisioned(), metal3.ManageableCondition, says{no, "PowerFailure"})},
 		"power failure, registering": {state: metal3.StateRegistering, sight: powerless, want: with(working("Registering"), metal3.ManageableCondition, says{no, "Registering"})},
 		"power failure, deleting":    {state: StateDeleting, sight: powerless, want: working("Deleting")},
-		"power failure, detached":    {state: metal3.StateProvisioned, sight: powerless, given: status(metal3.OperationalStatusDetached), want: with(with(provisioned(), metal3.ReadyCondition, says{no, "Detached"}), metal3.ProgressingCondition, says{no, "Detached"})},
-		"healthy":                    {state: metal3.StateProvisioned, sight: Findings{Sight: nodeaction.Summary(ironic.Row{Health: "OK"})}, want: with(provisioned(), metal3.HealthyCondition, says{yes, "Healthy"})},
-		"warning":                    {state: metal3.StateProvisioned, sight: Findings{Sight: nodeaction.Summary(ironic.Row{Health: "Warning"})}, want: with(provisioned(), metal3.HealthyCondition, says{no, "Warning"})},
-		"critical":                   {state: metal3.StateProvisioned, sight: Findings{Sight: nodeaction.Summary(ironic.Row{Health: "Critical"})}, want: with(provisioned(), metal3.HealthyCondition, says{no, "CriticalError"})},
-		"another word":               {state: metal3.StateProvisioned, sight: Findings{Sight: nodeaction.Summary(ironic.Row{Health: "so so"})}, want: with(provisioned(), metal3.HealthyCondition, says{unknown, "Unknown"})},
+		"power failure, detached": {
+			state: metal3.StateProvisioned, sight: powerless,
+			given: status(metal3.OperationalStatusDetached),
+			want:  with(with(provisioned(), metal3.ReadyCondition, says{no, "Detached"}), metal3.ProgressingCondition, says{no, "Detached"}),
+		},
+		"healthy": {
+			state: metal3.StateProvisioned, sight: Findings{Sight: nodeaction.Summary(ironic.Row{Health: "OK"})},
+			want: with(provisioned(), metal3.HealthyCondition, says{yes, "Healthy"}),
+		},
+		"warning": {
+			state: metal3.StateProvisioned, sight: Findings{Sight: nodeaction.Summary(ironic.Row{Health: "Warning"})},
+			want: with(provisioned(), metal3.HealthyCondition, says{no, "Warning"}),
+		},
+		"critical": {
+			state: metal3.StateProvisioned, sight: Findings{Sight: nodeaction.Summary(ironic.Row{Health: "Critical"})},
+			want: with(provisioned(), metal3.HealthyCondition, says{no, "CriticalError"}),
+		},
+		"another word": {
+			state: metal3.StateProvisioned, sight: Findings{Sight: nodeaction.Summary(ironic.Row{Health: "so so"})},
+			want: with(provisioned(), metal3.HealthyCondition, says{unknown, "Unknown"}),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

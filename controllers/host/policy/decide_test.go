@@ -95,17 +95,23 @@ func TestDecide(t *testing.T) {
 		"new host with a BMC registers":     {state: "", enter: metal3.StateRegistering},
 		"new host without a BMC":            {state: "", given: []func(*Observed){func(o *Observed) { o.Host.Spec.BMC = metal3.BMCDetails{} }}, enter: metal3.StateUnmanaged},
 		"unmanaged waits":                   {state: metal3.StateUnmanaged, given: []func(*Observed){func(o *Observed) { o.Host.Spec.BMC = metal3.BMCDetails{} }}, says: "unmanaged"},
-		"held host is left alone":           {state: metal3.StateDeprovisioning, node: ironic.StateActive, given: []func(*Observed){func(o *Observed) { o.Host.Annotations = map[string]string{names.Hold: ""} }}, says: "on hold"},
+		"held host is left alone": {state: metal3.StateDeprovisioning, node: ironic.StateActive, given: []func(*Observed){func(o *Observed) {
+			o.Host.Annotations = map[string]string{names.Hold: ""}
+		}}, says: "on hold"},
 
 		"registering looks the node up":          {state: metal3.StateRegistering, given: []func(*Observed){func(o *Observed) { o.Sight = nodeaction.Sight{} }}, do: "look up node"},
 		"registering enrols a missing node":      {state: metal3.StateRegistering, given: []func(*Observed){func(o *Observed) { o.Sight = nodeaction.Missing() }}, do: "enrol node"},
 		"registering verifies":                   {state: metal3.StateRegistering, node: ironic.StateEnroll, do: "ask for manage"},
 		"registering waits for the verification": {state: metal3.StateRegistering, node: ironic.StateVerifying, says: "verifying the BMC credentials"},
-		"registering reports a refusal":          {state: metal3.StateRegistering, node: ironic.StateEnroll, given: []func(*Observed){func(o *Observed) { o.Node.LastError = "401" }}, err: metal3.RegistrationError, says: "401"},
+		"registering reports a refusal": {state: metal3.StateRegistering, node: ironic.StateEnroll, given: []func(*Observed){func(o *Observed) {
+			o.Node.LastError = "401"
+		}}, err: metal3.RegistrationError, says: "401"},
 		"registering: cut off by a restart": {state: metal3.StateRegistering, node: ironic.StateEnroll, given: []func(*Observed){func(o *Observed) {
 			o.Node.LastError = "The verifying state can't be resumed by conductor x. Moving to fail state."
 		}}, do: "ask for manage"},
-		"registering keeps away while backing off": {state: metal3.StateRegistering, node: ironic.StateEnroll, given: []func(*Observed){func(o *Observed) { stalled(o, metal3.RegistrationError, "RegistrationError", 0) }}, says: "after a failure"},
+		"registering keeps away while backing off": {state: metal3.StateRegistering, node: ironic.StateEnroll, given: []func(*Observed){func(o *Observed) {
+			stalled(o, metal3.RegistrationError, "RegistrationError", 0)
+		}}, says: "after a failure"},
 		"registering tries again when due": {state: metal3.StateRegistering, node: ironic.StateEnroll, given: []func(*Observed){func(o *Observed) {
 			stalled(o, metal3.RegistrationError, "RegistrationError", time.Hour)
 			o.Node.LastError = "401"
@@ -115,32 +121,57 @@ func TestDecide(t *testing.T) {
 			o.Retry = true
 			o.Node.LastError = "401"
 		}}, do: "ask for manage"},
-		"registering done":                    {state: metal3.StateRegistering, node: ironic.StateManageable, enter: metal3.StateInspecting},
-		"registering done, external":          {state: metal3.StateRegistering, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Host.Spec.ExternallyProvisioned = true; reapplied(o) }}, do: "update node", enter: metal3.StateExternallyProvisioned}, // which knows it first
-		"registering done, no inspection":     {state: metal3.StateRegistering, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Host.Spec.InspectionMode = metal3.InspectionModeDisabled; reapplied(o) }}, enter: metal3.StatePreparing},
-		"missing Secret is an error once":     {state: metal3.StateRegistering, given: []func(*Observed){func(o *Observed) { o.BMC = nodespec.BMC{Problem: "no Secret", Missing: true} }}, err: metal3.RegistrationError, says: "no Secret"},
-		"mended credentials need no back-off": {state: metal3.StateRegistering, node: ironic.StateEnroll, given: []func(*Observed){func(o *Observed) { stalled(o, metal3.RegistrationError, causeCredentials, 0) }}, do: "ask for manage"},
+		"registering done": {state: metal3.StateRegistering, node: ironic.StateManageable, enter: metal3.StateInspecting},
+		"registering done, external": {state: metal3.StateRegistering, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) {
+			o.Host.Spec.ExternallyProvisioned = true
+			reapplied(o)
+		}}, do: "update node", enter: metal3.StateExternallyProvisioned}, // which knows it first
+		"registering done, no inspection": {state: metal3.StateRegistering, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) {
+			o.Host.Spec.InspectionMode = metal3.InspectionModeDisabled
+			reapplied(o)
+		}}, enter: metal3.StatePreparing},
+		"missing Secret is an error once": {state: metal3.StateRegistering, given: []func(*Observed){func(o *Observed) {
+			o.BMC = nodespec.BMC{Problem: "no Secret", Missing: true}
+		}}, err: metal3.RegistrationError, says: "no Secret"},
+		"mended credentials need no back-off": {state: metal3.StateRegistering, node: ironic.StateEnroll, given: []func(*Observed){func(o *Observed) {
+			stalled(o, metal3.RegistrationError, causeCredentials, 0)
+		}}, do: "ask for manage"},
 
-		"a summary is not acted on":      {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Sight = o.Summary() }}, do: "read node"},
-		"a summary is good to wait on":   {state: metal3.StateInspecting, node: ironic.StateInspectWait, given: []func(*Observed){func(o *Observed) { o.Sight = o.Summary() }}, says: "inspecting the hardware"},
-		"an old summary is looked at":    {state: metal3.StateInspecting, node: ironic.StateInspectWait, given: []func(*Observed){func(o *Observed) { o.Sight = o.Summary(); o.Looked = noon.Add(-time.Hour) }}, do: "read node"},
+		"a summary is not acted on": {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Sight = o.Summary() }}, do: "read node"},
+		"a summary is good to wait on": {state: metal3.StateInspecting, node: ironic.StateInspectWait, given: []func(*Observed){func(o *Observed) {
+			o.Sight = o.Summary()
+		}}, says: "inspecting the hardware"},
+		"an old summary is looked at": {state: metal3.StateInspecting, node: ironic.StateInspectWait, given: []func(*Observed){func(o *Observed) {
+			o.Sight = o.Summary()
+			o.Looked = noon.Add(-time.Hour)
+		}}, do: "read node"},
 		"inspecting reads what there is": {state: metal3.StateInspecting, node: ironic.StateManageable, do: "read inventory"},
 		"inspecting starts":              {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.NoInventory = true }}, do: "ask for inspect"},
 		"inspecting again": {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) {
 			o.Host.Annotations = map[string]string{names.Inspect: ""}
 			o.Inventory = &ironic.Inventory{}
 		}}, do: "ask for inspect"},
-		"inspecting saves": {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Inventory = &ironic.Inventory{Hostname: "x"} }}, do: "save hardware data"},
+		"inspecting saves": {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) {
+			o.Inventory = &ironic.Inventory{Hostname: "x"}
+		}}, do: "save hardware data"},
 		"inspecting done": {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) {
 			o.Inventory = &ironic.Inventory{Hostname: "x"}
 			o.Hardware = nodespec.HardwareDetails(o.Inventory)
 		}}, enter: metal3.StatePreparing},
-		"inspecting needs the node free":   {state: metal3.StateInspecting, node: ironic.StateAvailable, do: "ask for manage"},
-		"inspection failed":                {state: metal3.StateInspecting, node: ironic.StateInspectFailed, given: []func(*Observed){func(o *Observed) { o.Node.LastError = "timeout" }}, err: metal3.InspectionError, says: "timeout"},
+		"inspecting needs the node free": {state: metal3.StateInspecting, node: ironic.StateAvailable, do: "ask for manage"},
+		"inspection failed": {state: metal3.StateInspecting, node: ironic.StateInspectFailed, given: []func(*Observed){func(o *Observed) {
+			o.Node.LastError = "timeout"
+		}}, err: metal3.InspectionError, says: "timeout"},
 		"inspection failed without a word": {state: metal3.StateInspecting, node: ironic.StateInspectFailed, do: "read failure"},
-		"inspection was aborted":           {state: metal3.StateInspecting, node: ironic.StateInspectFailed, given: []func(*Observed){func(o *Observed) { o.Node.LastError = "Inspection was aborted by request." }}, do: "ask for inspect"},
-		"an error is over when it runs":    {state: metal3.StateInspecting, node: ironic.StateInspectWait, given: []func(*Observed){func(o *Observed) { stalled(o, metal3.InspectionError, "InspectionError", 0) }}},
-		"inspecting asks for its image":    {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Settings.BuildImages = true }}, do: "ask for live image"},
+		"inspection was aborted": {state: metal3.StateInspecting, node: ironic.StateInspectFailed, given: []func(*Observed){func(o *Observed) {
+			o.Node.LastError = "Inspection was aborted by request."
+		}}, do: "ask for inspect"},
+		"an error is over when it runs": {state: metal3.StateInspecting, node: ironic.StateInspectWait, given: []func(*Observed){func(o *Observed) {
+			stalled(o, metal3.InspectionError, "InspectionError", 0)
+		}}},
+		"inspecting asks for its image": {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) {
+			o.Settings.BuildImages = true
+		}}, do: "ask for live image"},
 		"inspecting waits for its image": {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) {
 			o.Settings.BuildImages, o.Image = true, nodespec.LiveImage{Asked: true, Note: "queued"}
 		}}, says: "building the live image: queued"},
@@ -150,34 +181,57 @@ func TestDecide(t *testing.T) {
 
 		"preparing passes through": {state: metal3.StatePreparing, node: ironic.StateManageable, enter: metal3.StateAvailable},
 		"available rests":          {state: metal3.StateAvailable, node: ironic.StateManageable},
-		"available powers on":      {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Node.PowerState, o.Host.Status.PoweredOn = ironic.PowerOff, false }}, do: "ask for power on"},
-		"available powers off":     {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Host.Spec.Online = false }}, do: "ask for power off"},
-		"available, power asked":   {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Host.Spec.Online = false; o.Node.TargetPowerState = ironic.PowerOff }}, says: "switching power"},
+		"available powers on": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) {
+			o.Node.PowerState, o.Host.Status.PoweredOn = ironic.PowerOff, false
+		}}, do: "ask for power on"},
+		"available powers off": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Host.Spec.Online = false }}, do: "ask for power off"},
+		"available, power asked": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) {
+			o.Host.Spec.Online = false
+			o.Node.TargetPowerState = ironic.PowerOff
+		}}, says: "switching power"},
 		"available, power failed": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) {
 			o.Host.Spec.Online = false
 			o.PowerAsked, o.Node.LastError = ironic.PowerOff, "BMC says no"
 		}}, err: metal3.PowerManagementError, says: "BMC says no"},
-		"available, wish":          {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){install}, enter: metal3.StateProvisioning},
-		"available, wish, offline": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){install, func(o *Observed) { o.Host.Spec.Online = false }}, do: "ask for power off"},
-		"available, hints changed": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Host.Spec.RootDeviceHints = &metal3.RootDeviceHints{Model: "x"} }}, enter: metal3.StatePreparing},
-		"available, inspect again": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Host.Annotations = map[string]string{names.Inspect: ""} }}, enter: metal3.StateInspecting},
-		"available, maintenance":   {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){install, func(o *Observed) { o.Node.Maintenance, full(o).MaintenanceReason = true, "fan" }}, says: "in maintenance: fan"},
-		"available, power fault":   {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){install, func(o *Observed) { o.Node.Maintenance, o.Node.Fault = true, ironic.FaultPower }}, says: "power failure"},
+		"available, wish": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){install}, enter: metal3.StateProvisioning},
+		"available, wish, offline": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){install, func(o *Observed) {
+			o.Host.Spec.Online = false
+		}}, do: "ask for power off"},
+		"available, hints changed": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) {
+			o.Host.Spec.RootDeviceHints = &metal3.RootDeviceHints{Model: "x"}
+		}}, enter: metal3.StatePreparing},
+		"available, inspect again": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) {
+			o.Host.Annotations = map[string]string{names.Inspect: ""}
+		}}, enter: metal3.StateInspecting},
+		"available, maintenance": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){install, func(o *Observed) {
+			o.Node.Maintenance, full(o).MaintenanceReason = true, "fan"
+		}}, says: "in maintenance: fan"},
+		"available, power fault": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){install, func(o *Observed) {
+			o.Node.Maintenance, o.Node.Fault = true, ironic.FaultPower
+		}}, says: "power failure"},
 
-		"provisioning cleans first":           {state: metal3.StateProvisioning, node: ironic.StateManageable, given: []func(*Observed){install}, do: "ask for provide"},
-		"provisioning waits for cleaning":     {state: metal3.StateProvisioning, node: ironic.StateCleanWait, given: []func(*Observed){install}, says: "cleaning"},
-		"provisioning validates":              {state: metal3.StateProvisioning, node: ironic.StateAvailable, given: []func(*Observed){install}, do: "validate node"},
-		"provisioning is not valid":           {state: metal3.StateProvisioning, node: ironic.StateAvailable, given: []func(*Observed){install, func(o *Observed) { o.Unfit = &[]ironic.ValidationFailure{{Interface: "boot", Reason: "no ISO"}} }}, err: metal3.ProvisioningError, says: "host validation error: boot: no ISO"},
-		"provisioning deploys":                {state: metal3.StateProvisioning, node: ironic.StateAvailable, given: []func(*Observed){install, func(o *Observed) { o.Unfit = &[]ironic.ValidationFailure{} }}, do: "ask for active"},
+		"provisioning cleans first":       {state: metal3.StateProvisioning, node: ironic.StateManageable, given: []func(*Observed){install}, do: "ask for provide"},
+		"provisioning waits for cleaning": {state: metal3.StateProvisioning, node: ironic.StateCleanWait, given: []func(*Observed){install}, says: "cleaning"},
+		"provisioning validates":          {state: metal3.StateProvisioning, node: ironic.StateAvailable, given: []func(*Observed){install}, do: "validate node"},
+		"provisioning is not valid": {state: metal3.StateProvisioning, node: ironic.StateAvailable, given: []func(*Observed){install, func(o *Observed) {
+			o.Unfit = &[]ironic.ValidationFailure{{Interface: "boot", Reason: "no ISO"}}
+		}}, err: metal3.ProvisioningError, says: "host validation error: boot: no ISO"},
+		"provisioning deploys": {state: metal3.StateProvisioning, node: ironic.StateAvailable, given: []func(*Observed){install, func(o *Observed) {
+			o.Unfit = &[]ironic.ValidationFailure{}
+		}}, do: "ask for active"},
 		"provisioning reads the config drive": {state: metal3.StateProvisioning, node: ironic.StateAvailable, given: []func(*Observed){image, reapplied}, do: "read config drive"},
-		"provisioning, user data missing":     {state: metal3.StateProvisioning, node: ironic.StateAvailable, given: []func(*Observed){image, reapplied, func(o *Observed) { o.ConfigDrive = &nodespec.ConfigDrive{Problem: "no Secret u"} }}, err: metal3.ProvisioningError, says: "no Secret u"},
+		"provisioning, user data missing": {state: metal3.StateProvisioning, node: ironic.StateAvailable, given: []func(*Observed){image, reapplied, func(o *Observed) {
+			o.ConfigDrive = &nodespec.ConfigDrive{Problem: "no Secret u"}
+		}}, err: metal3.ProvisioningError, says: "no Secret u"},
 		"provisioning says the step": {state: metal3.StateProvisioning, node: ironic.StateDeployWait, given: []func(*Observed){install, func(o *Observed) {
 			o.Node.DeployStep = ironic.Step{Interface: "deploy", Name: names.StartAssistedInstall}
 		}}, says: names.StartAssistedInstall},
 		"provisioning done, image broken meanwhile": {state: metal3.StateProvisioning, node: ironic.StateActive, given: []func(*Observed){func(o *Observed) {
 			o.Settings.BuildImages, o.Image = true, nodespec.LiveImage{Asked: true, Error: "no base"}
 		}, install}, enter: metal3.StateProvisioned},
-		"provisioning done, other error meanwhile": {state: metal3.StateProvisioning, node: ironic.StateActive, given: []func(*Observed){install, func(o *Observed) { stalled(o, metal3.PowerManagementError, "PowerManagementError", time.Hour) }}, enter: metal3.StateProvisioned},
+		"provisioning done, other error meanwhile": {state: metal3.StateProvisioning, node: ironic.StateActive, given: []func(*Observed){install, func(o *Observed) {
+			stalled(o, metal3.PowerManagementError, "PowerManagementError", time.Hour)
+		}}, enter: metal3.StateProvisioned},
 		"provisioning goes on after another error": {state: metal3.StateProvisioning, node: ironic.StateAvailable, given: []func(*Observed){install, func(o *Observed) {
 			stalled(o, metal3.PowerManagementError, "PowerManagementError", time.Hour)
 		}}, do: "validate node"},
@@ -186,14 +240,25 @@ func TestDecide(t *testing.T) {
 		"provisioning failed": {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){install, func(o *Observed) {
 			o.Node.LastError = "Deploy step deploy.start_assisted_install failed on node node-a. no disk"
 		}}, err: metal3.ProvisioningError, says: "start_assisted_install failed: no disk"},
-		"provisioning failed, image":         {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){image, func(o *Observed) { o.Node.LastError = "bad sum" }, reapplied}, err: metal3.ProvisioningError, says: "Image provisioning failed (url: http://images/os.raw, checksum: abc): bad sum"},
+		"provisioning failed, image": {
+			state: metal3.StateProvisioning, node: ironic.StateDeployFailed,
+			given: []func(*Observed){image, func(o *Observed) { o.Node.LastError = "bad sum" }, reapplied},
+			err:   metal3.ProvisioningError,
+			says:  "Image provisioning failed (url: http://images/os.raw, checksum: abc): bad sum",
+		},
 		"provisioning failed without a word": {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){install}, do: "read failure"},
-		"provisioning failed, history":       {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){install, func(o *Observed) { s := "from the history"; o.Failure = &s }}, err: metal3.ProvisioningError, says: "from the history"},
+		"provisioning failed, history": {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){install, func(o *Observed) {
+			s := "from the history"
+			o.Failure = &s
+		}}, err: metal3.ProvisioningError, says: "from the history"},
 		"provisioning failed, still locked": {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){install, func(o *Observed) {
 			s := ""
 			o.Failure, o.Node.Reservation = &s, "conductor-1"
 		}}, says: "Ironic to end its handling of the failure"},
-		"provisioning failed, nobody knows": {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){install, func(o *Observed) { s := ""; o.Failure = &s }}, err: metal3.ProvisioningError, says: "gives no reason"},
+		"provisioning failed, nobody knows": {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){install, func(o *Observed) {
+			s := ""
+			o.Failure = &s
+		}}, err: metal3.ProvisioningError, says: "gives no reason"},
 		"provisioning failed, the agent in mid installation": {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){install, func(o *Observed) {
 			s := ""
 			o.Failure, o.Progress = &s, Progress{Stage: "Writing image to disk", Percent: 50}
@@ -202,8 +267,10 @@ func TestDecide(t *testing.T) {
 			s := ""
 			o.Failure, o.Progress = &s, Progress{Stage: "BMC reads the live image", Percent: 20, Reading: true}
 		}}, err: metal3.ProvisioningError, says: `gives no reason for state "deploy failed"`},
-		"provisioning gives up a failed one": {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){install, func(o *Observed) { stalled(o, metal3.ProvisioningError, "ProvisioningError", time.Hour) }}, enter: metal3.StateDeprovisioning},
-		"provisioning, wish gone":            {state: metal3.StateProvisioning, node: ironic.StateDeployWait, enter: metal3.StateDeprovisioning},
+		"provisioning gives up a failed one": {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){install, func(o *Observed) {
+			stalled(o, metal3.ProvisioningError, "ProvisioningError", time.Hour)
+		}}, enter: metal3.StateDeprovisioning},
+		"provisioning, wish gone": {state: metal3.StateProvisioning, node: ironic.StateDeployWait, enter: metal3.StateDeprovisioning},
 		"provisioning, cleaning failed": {state: metal3.StateProvisioning, node: ironic.StateCleanFailed, given: []func(*Observed){install, func(o *Observed) {
 			o.Node.LastError, o.Node.Maintenance, o.Node.Fault = "no erase", true, "clean failure"
 		}, reapplied}, err: metal3.ProvisioningError, says: "no erase"},
@@ -215,7 +282,9 @@ func TestDecide(t *testing.T) {
 		"provisioned adopts":      {state: metal3.StateProvisioned, node: ironic.StateManageable, given: []func(*Observed){install, provisionedWithInstall, reapplied}, do: "ask for adopt"},
 		"provisioned, wish gone":  {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){provisionedWithInstall}, enter: metal3.StateDeprovisioning},
 		"provisioned, other wish": {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){image, provisionedWithInstall}, enter: metal3.StateDeprovisioning},
-		"provisioned, detach":     {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, func(o *Observed) { o.Host.Annotations = map[string]string{names.Detached: ""} }}, do: "set maintenance"},
+		"provisioned, detach": {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, func(o *Observed) {
+			o.Host.Annotations = map[string]string{names.Detached: ""}
+		}}, do: "set maintenance"},
 		"provisioned, detach, mark set": {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, func(o *Observed) {
 			o.Host.Annotations = map[string]string{names.Detached: ""}
 			o.Node.Maintenance, o.Node.Machine = true, "bmc redfish bmc.test 443"
@@ -224,15 +293,29 @@ func TestDecide(t *testing.T) {
 			o.Host.Annotations = map[string]string{names.Detached: ""}
 			o.Node.Maintenance, o.Node.Machine = true, "bmc redfish bmc.test 443"
 		}, machineKept}, do: "remove node"},
-		"provisioned, reboot soft":     {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, annotated(names.Reboot, ""), announced}, do: "ask for soft power off"},
-		"provisioned, reboot hard":     {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, annotated(names.Reboot, `{"mode":"hard"}`), announced}, do: "ask for power off"},
-		"provisioned, reboot, no soft": {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, annotated(names.Reboot, ""), announced, func(o *Observed) { o.SoftRefused = true }}, do: "ask for power off"},
+		"provisioned, reboot soft": {
+			state: metal3.StateProvisioned, node: ironic.StateActive,
+			given: []func(*Observed){install, provisionedWithInstall, annotated(names.Reboot, ""), announced},
+			do:    "ask for soft power off",
+		},
+		"provisioned, reboot hard": {
+			state: metal3.StateProvisioned, node: ironic.StateActive,
+			given: []func(*Observed){install, provisionedWithInstall, annotated(names.Reboot, `{"mode":"hard"}`), announced},
+			do:    "ask for power off",
+		},
+		"provisioned, reboot, no soft": {
+			state: metal3.StateProvisioned, node: ironic.StateActive,
+			given: []func(*Observed){install, provisionedWithInstall, annotated(names.Reboot, ""), announced, func(o *Observed) { o.SoftRefused = true }},
+			do:    "ask for power off",
+		},
 		"provisioned, off by a key": {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, func(o *Observed) {
 			o.Host.Annotations = map[string]string{names.Reboot + "/x": ""}
 			o.Node.PowerState, o.Host.Status.PoweredOn = ironic.PowerOff, false
 		}}},
-		"external, flag dropped":       {state: metal3.StateExternallyProvisioned, node: ironic.StateActive, enter: metal3.StateProvisioned},
-		"external, inspection cut off": {state: metal3.StateExternallyProvisioned, node: ironic.StateInspectFailed, given: []func(*Observed){func(o *Observed) { o.Host.Spec.ExternallyProvisioned = true }}, do: "ask for manage"},
+		"external, flag dropped": {state: metal3.StateExternallyProvisioned, node: ironic.StateActive, enter: metal3.StateProvisioned},
+		"external, inspection cut off": {state: metal3.StateExternallyProvisioned, node: ironic.StateInspectFailed, given: []func(*Observed){func(o *Observed) {
+			o.Host.Spec.ExternallyProvisioned = true
+		}}, do: "ask for manage"},
 		"external, adoption failed": {state: metal3.StateExternallyProvisioned, node: ironic.StateAdoptFailed, given: []func(*Observed){func(o *Observed) {
 			o.Host.Spec.ExternallyProvisioned = true
 			o.Node.LastError = "no boot"
@@ -243,8 +326,10 @@ func TestDecide(t *testing.T) {
 		"deprovisioning cleans lost node": {state: metal3.StateDeprovisioning, node: ironic.StateManageable, do: "ask for provide"},
 		"deprovisioning done":             {state: metal3.StateDeprovisioning, node: ironic.StateAvailable, enter: metal3.StateAvailable},
 		"deprovisioning done, deleting":   {state: metal3.StateDeprovisioning, node: ironic.StateAvailable, given: []func(*Observed){deleting}, enter: metal3.StatePoweringOffBeforeDelete},
-		"deprovisioning failed":           {state: metal3.StateDeprovisioning, node: ironic.StateError, given: []func(*Observed){func(o *Observed) { o.Node.LastError = "no power" }}, err: metal3.ProvisioningError, says: "no power"},
-		"deprovisioning, deploying":       {state: metal3.StateDeprovisioning, node: ironic.StateDeploying, says: "waiting to deprovision"},
+		"deprovisioning failed": {state: metal3.StateDeprovisioning, node: ironic.StateError, given: []func(*Observed){func(o *Observed) {
+			o.Node.LastError = "no power"
+		}}, err: metal3.ProvisioningError, says: "no power"},
+		"deprovisioning, deploying": {state: metal3.StateDeprovisioning, node: ironic.StateDeploying, says: "waiting to deprovision"},
 
 		"deleting an available host":  {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){deleting}, enter: metal3.StatePoweringOffBeforeDelete},
 		"deleting a provisioned host": {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){deleting}, enter: metal3.StateDeprovisioning},
@@ -252,10 +337,12 @@ func TestDecide(t *testing.T) {
 		"deleting a registering host": {state: metal3.StateRegistering, node: ironic.StateEnroll, given: []func(*Observed){deleting}, enter: StateDeleting},
 		"deleting what is inspected":  {state: metal3.StateRegistering, node: ironic.StateInspectWait, given: []func(*Observed){deleting}, enter: metal3.StatePoweringOffBeforeDelete},
 		"powering off":                {state: metal3.StatePoweringOffBeforeDelete, node: ironic.StateManageable, given: []func(*Observed){deleting}, do: "ask for power off"},
-		"powered off":                 {state: metal3.StatePoweringOffBeforeDelete, node: ironic.StateManageable, given: []func(*Observed){deleting, func(o *Observed) { o.Node.PowerState = ironic.PowerOff }}, enter: StateDeleting},
-		"deleting removes the node":   {state: StateDeleting, node: ironic.StateManageable, given: []func(*Observed){deleting}, do: "remove node"},
-		"deleting an active node":     {state: StateDeleting, node: ironic.StateActive, given: []func(*Observed){deleting}, do: "set maintenance"},
-		"deleting releases":           {state: StateDeleting, given: []func(*Observed){deleting, func(o *Observed) { o.Sight = nodeaction.Missing() }}, do: "release host"},
+		"powered off": {state: metal3.StatePoweringOffBeforeDelete, node: ironic.StateManageable, given: []func(*Observed){deleting, func(o *Observed) {
+			o.Node.PowerState = ironic.PowerOff
+		}}, enter: StateDeleting},
+		"deleting removes the node": {state: StateDeleting, node: ironic.StateManageable, given: []func(*Observed){deleting}, do: "remove node"},
+		"deleting an active node":   {state: StateDeleting, node: ironic.StateActive, given: []func(*Observed){deleting}, do: "set maintenance"},
+		"deleting releases":         {state: StateDeleting, given: []func(*Observed){deleting, func(o *Observed) { o.Sight = nodeaction.Missing() }}, do: "release host"},
 		"deleting, delayed, detached": {state: metal3.StateProvisioned, given: []func(*Observed){deleting, func(o *Observed) {
 			o.Host.Status.OperationalStatus = metal3.OperationalStatusDetached
 			o.Host.Annotations = map[string]string{names.Detached: `{"deleteAction":"delay"}`}
@@ -275,12 +362,18 @@ func TestDecide(t *testing.T) {
 		"registering, unknown profile": {state: metal3.StateRegistering, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) {
 			o.Host.Spec.HardwareProfile, o.Host.Status.HardwareProfile = "toaster", ""
 		}}, err: metal3.RegistrationError, says: `"toaster" is not known`},
-		"available, settings not judged": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){install, wishSetting("Bios", "Uefi"), func(o *Observed) { o.Firmware.Settings.Generation = 4 }}, enter: metal3.StatePreparing},
+		"available, settings not judged": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){install, wishSetting("Bios", "Uefi"), func(o *Observed) {
+			o.Firmware.Settings.Generation = 4
+		}}, enter: metal3.StatePreparing},
 		"available, updates not judged": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){install, func(o *Observed) {
 			o.Firmware.Components = componentsOf(flash, flash)
 			o.Firmware.Components.Generation = 4
 		}}, enter: metal3.StatePreparing},
-		"available, a machine without settings": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){install, wishSetting("Bios", "Uefi"), func(o *Observed) { o.Firmware.Settings.Status.Settings = nil }}, enter: metal3.StateProvisioning},
+		"available, a machine without settings": {
+			state: metal3.StateAvailable, node: ironic.StateManageable,
+			given: []func(*Observed){install, wishSetting("Bios", "Uefi"), func(o *Observed) { o.Firmware.Settings.Status.Settings = nil }},
+			enter: metal3.StateProvisioning,
+		},
 		"deleting by force, unreadable status": {state: "", given: []func(*Observed){deleting, func(o *Observed) {
 			o.Host.Status.LastUpdated = nil
 			o.Host.Annotations = map[string]string{names.Status: "{", names.ForceDelete: "a"}

@@ -42,18 +42,29 @@ func TestForce(t *testing.T) {
 		"reboot while the conductor works":     {metal3.StateInspecting, ironic.StateInspecting, []func(*Observed){annotate(names.Reboot, forced)}, "", nil, "inspecting the hardware"},
 		"reboot of a deployment":               {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Reboot+"/me", forced)}, "announce restart", nil, ""},
 		"reboot of a deployment, announced":    {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, marked(noon)}, "ask for deleted", []string{names.Rebooting}, ""},
-		"reboot of a deployment, summary":      {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Reboot, forced), func(o *Observed) { o.Sight = o.Summary() }}, "read node", nil, ""},
-		"detach waits for the end":             {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Detached, "")}, "", nil, "starting the deployment"},
-		"detach by force, deployment":          {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Detached, `{"force":true}`)}, "ask for abort", nil, ""},
-		"detach by force, old Ironic":          {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Detached, `{"force":true}`), func(o *Observed) { o.AbortRefused = true }}, "ask for deleted", nil, ""},
-		"detach by force, inspection":          {metal3.StateInspecting, ironic.StateInspectWait, []func(*Observed){annotate(names.Detached, `{"force":true}`)}, "ask for abort", nil, ""},
-		"detach by force, aborted":             {metal3.StateInspecting, ironic.StateInspectFailed, []func(*Observed){annotate(names.Detached, `{"force":true}`)}, "set maintenance", nil, ""},
-		"detach by force, conductor works":     {metal3.StateProvisioning, ironic.StateDeploying, []func(*Observed){install, annotate(names.Detached, `{"force":true}`)}, "", nil, "waiting to remove the node"},
-		"detach, value that is not JSON":       {metal3.StateInspecting, ironic.StateInspectWait, []func(*Observed){annotate(names.Detached, `please`)}, "", nil, "inspecting the hardware"},
-		"power-off ends an inspection":         {metal3.StatePoweringOffBeforeDelete, ironic.StateInspectWait, []func(*Observed){deleting}, "ask for abort", nil, ""},
-		"power-off after an inspection":        {metal3.StatePoweringOffBeforeDelete, ironic.StateInspectFailed, []func(*Observed){deleting}, "ask for manage", nil, ""},
-		"power-off ends manual cleaning":       {metal3.StatePoweringOffBeforeDelete, ironic.StateCleanWait, []func(*Observed){deleting, func(o *Observed) { o.Node.TargetProvisionState = ironic.StateManageable }}, "ask for abort", nil, ""},
-		"power-off lets a machine be cleaned":  {metal3.StatePoweringOffBeforeDelete, ironic.StateCleanWait, []func(*Observed){deleting, func(o *Observed) { o.Node.TargetProvisionState = ironic.StateAvailable }}, "", nil, "clean wait"},
+		"reboot of a deployment, summary": {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Reboot, forced), func(o *Observed) {
+			o.Sight = o.Summary()
+		}}, "read node", nil, ""},
+		"detach waits for the end":    {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Detached, "")}, "", nil, "starting the deployment"},
+		"detach by force, deployment": {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Detached, `{"force":true}`)}, "ask for abort", nil, ""},
+		"detach by force, old Ironic": {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Detached, `{"force":true}`), func(o *Observed) {
+			o.AbortRefused = true
+		}}, "ask for deleted", nil, ""},
+		"detach by force, inspection": {metal3.StateInspecting, ironic.StateInspectWait, []func(*Observed){annotate(names.Detached, `{"force":true}`)}, "ask for abort", nil, ""},
+		"detach by force, aborted":    {metal3.StateInspecting, ironic.StateInspectFailed, []func(*Observed){annotate(names.Detached, `{"force":true}`)}, "set maintenance", nil, ""},
+		"detach by force, conductor works": {
+			metal3.StateProvisioning, ironic.StateDeploying,
+			[]func(*Observed){install, annotate(names.Detached, `{"force":true}`)}, "", nil, "waiting to remove the node",
+		},
+		"detach, value that is not JSON": {metal3.StateInspecting, ironic.StateInspectWait, []func(*Observed){annotate(names.Detached, `please`)}, "", nil, "inspecting the hardware"},
+		"power-off ends an inspection":   {metal3.StatePoweringOffBeforeDelete, ironic.StateInspectWait, []func(*Observed){deleting}, "ask for abort", nil, ""},
+		"power-off after an inspection":  {metal3.StatePoweringOffBeforeDelete, ironic.StateInspectFailed, []func(*Observed){deleting}, "ask for manage", nil, ""},
+		"power-off ends manual cleaning": {metal3.StatePoweringOffBeforeDelete, ironic.StateCleanWait, []func(*Observed){deleting, func(o *Observed) {
+			o.Node.TargetProvisionState = ironic.StateManageable
+		}}, "ask for abort", nil, ""},
+		"power-off lets a machine be cleaned": {metal3.StatePoweringOffBeforeDelete, ironic.StateCleanWait, []func(*Observed){deleting, func(o *Observed) {
+			o.Node.TargetProvisionState = ironic.StateAvailable
+		}}, "", nil, "clean wait"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -116,7 +127,11 @@ func TestHardwareFromOutside(t *testing.T) {
 		"the annotation":                      {annotation: `{"hostname":"known"}`, do: "save hardware data", event: "UpdateHardwareDetails", want: known, dropped: true},
 		"the annotation, misspelt":            {annotation: `{"hostnam":"known"}`, event: "InvalidAnnotationValue", dropped: true},
 		"the annotation, known hardware":      {annotation: `{"hostname":"other"}`, have: known, event: "RemoveAnnotation", want: known, dropped: true},
-		"the annotation, no inspection":       {annotation: `{"hostname":"known"}`, disabled: true, have: &metal3.HardwareDetails{Hostname: "x"}, do: "save hardware data", event: "UpdateHardwareDetails", want: known, dropped: true},
+		"the annotation, no inspection": {
+			annotation: `{"hostname":"known"}`, disabled: true, have: &metal3.HardwareDetails{Hostname: "x"},
+			do: "save hardware data", event: "UpdateHardwareDetails",
+			want: known, dropped: true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -152,7 +167,8 @@ func TestPullSecretReachesTheNode(t *testing.T) {
 	o.PullSecret = &nodespec.PullSecret{Value: "u:p"}
 	update, ok := Decide(o).Do.(nodeaction.Update)
 	g.Expect(ok).To(BeTrue())
-	g.Expect(update.Desired.InstanceInfo).To(And(HaveKeyWithValue("image_pull_secret", "u:p"), HaveKeyWithValue("image_source", "oci://quay.example/os"), HaveKeyWithValue("image_checksum", ironic.Remove)))
+	g.Expect(update.Desired.InstanceInfo).To(And(
+		HaveKeyWithValue("image_pull_secret", "u:p"), HaveKeyWithValue("image_source", "oci://quay.example/os"), HaveKeyWithValue("image_checksum", ironic.Remove)))
 	o.PullSecret = &nodespec.PullSecret{Problem: "no such Secret", Reason: "ImageAuthFormatUnsupported"}
 	d := Decide(o)
 	g.Expect(d.Status.ErrorType).To(Equal(metal3.ProvisioningError))

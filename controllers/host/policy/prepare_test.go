@@ -108,41 +108,108 @@ func TestPrepare(t *testing.T) {
 		err   bool
 		says  string
 	}{
-		"no wish":                         {node: ironic.StateManageable, enter: metal3.StateAvailable},
-		"an order comes first":            {node: ironic.StateManageable, given: []func(*Observed){settled, wishRAID(mirror)}, do: "update node"},
-		"then the target":                 {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), ordered(noon, nil), settled}, do: "set RAID target"},
-		"then the cleaning":               {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), ordered(noon, nil), targeted, settled}, do: "ask for clean", steps: "raid.delete_configuration, raid.create_configuration"},
-		"volumes are there already":       {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), haveRAID(mirror), settled}, enter: metal3.StateAvailable},
-		"done: it is recorded":            {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), done, settled}},
-		"failed: a new order first":       {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), settled, failed, haveRAID(mirror), targeted}, do: "update node"},
-		"failed: all over again":          {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), failed, haveRAID(mirror), settled, targeted}, do: "ask for clean", steps: "raid.delete_configuration, raid.create_configuration"},
-		"an empty list deletes":           {node: ironic.StateManageable, given: []func(*Observed){wishRAID(noVolume), ordered(noon, nil), settled}, do: "ask for clean", steps: "raid.delete_configuration"},
-		"nil keeps hardware volumes":      {node: ironic.StateManageable, given: []func(*Observed){redfish, haveRAID(mirror), settled}, enter: metal3.StateAvailable},
-		"nil deletes software volumes":    {node: ironic.StateManageable, given: []func(*Observed){wishRAID(nil), haveRAID(softRAID), ordered(noon, nil), settled}, do: "ask for clean", steps: "raid.delete_configuration, deploy.erase_devices_metadata"},
-		"software":                        {node: ironic.StateManageable, given: []func(*Observed){wishRAID(softRAID), ordered(noon, nil), targeted, settled}, do: "ask for clean", steps: "raid.delete_configuration, deploy.erase_devices_metadata, raid.create_configuration"},
-		"hardware away, software next":    {node: ironic.StateManageable, given: []func(*Observed){wishRAID(&metal3.RAIDConfig{HardwareRAIDVolumes: []metal3.HardwareRAIDVolume{}, SoftwareRAIDVolumes: softRAID.SoftwareRAIDVolumes}), haveRAID(mirror), wishSetting("Bios", "Uefi"), ordered(noon, nil), settled}, do: "ask for clean", steps: "raid.delete_configuration"},
+		"no wish":              {node: ironic.StateManageable, enter: metal3.StateAvailable},
+		"an order comes first": {node: ironic.StateManageable, given: []func(*Observed){settled, wishRAID(mirror)}, do: "update node"},
+		"then the target":      {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), ordered(noon, nil), settled}, do: "set RAID target"},
+		"then the cleaning": {
+			node:  ironic.StateManageable,
+			given: []func(*Observed){wishRAID(mirror), ordered(noon, nil), targeted, settled},
+			do:    "ask for clean", steps: "raid.delete_configuration, raid.create_configuration",
+		},
+		"volumes are there already": {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), haveRAID(mirror), settled}, enter: metal3.StateAvailable},
+		"done: it is recorded":      {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), done, settled}},
+		"failed: a new order first": {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), settled, failed, haveRAID(mirror), targeted}, do: "update node"},
+		"failed: all over again": {
+			node:  ironic.StateManageable,
+			given: []func(*Observed){wishRAID(mirror), failed, haveRAID(mirror), settled, targeted},
+			do:    "ask for clean", steps: "raid.delete_configuration, raid.create_configuration",
+		},
+		"an empty list deletes":      {node: ironic.StateManageable, given: []func(*Observed){wishRAID(noVolume), ordered(noon, nil), settled}, do: "ask for clean", steps: "raid.delete_configuration"},
+		"nil keeps hardware volumes": {node: ironic.StateManageable, given: []func(*Observed){redfish, haveRAID(mirror), settled}, enter: metal3.StateAvailable},
+		"nil deletes software volumes": {
+			node:  ironic.StateManageable,
+			given: []func(*Observed){wishRAID(nil), haveRAID(softRAID), ordered(noon, nil), settled},
+			do:    "ask for clean", steps: "raid.delete_configuration, deploy.erase_devices_metadata",
+		},
+		"software": {
+			node:  ironic.StateManageable,
+			given: []func(*Observed){wishRAID(softRAID), ordered(noon, nil), targeted, settled},
+			do:    "ask for clean",
+			steps: "raid.delete_configuration, deploy.erase_devices_metadata, raid.create_configuration",
+		},
+		"hardware away, software next": {
+			node: ironic.StateManageable,
+			given: []func(*Observed){
+				wishRAID(&metal3.RAIDConfig{HardwareRAIDVolumes: []metal3.HardwareRAIDVolume{}, SoftwareRAIDVolumes: softRAID.SoftwareRAIDVolumes}),
+				haveRAID(mirror), wishSetting("Bios", "Uefi"), ordered(noon, nil), settled,
+			},
+			do: "ask for clean", steps: "raid.delete_configuration",
+		},
 		"an available node is taken back": {node: ironic.StateAvailable, given: []func(*Observed){wishRAID(mirror), settled}, do: "ask for manage"},
 		"no RAID with this driver":        {node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Host.Spec.RAID = mirror; settled(o) }}, err: true, says: "cannot set up RAID"},
-		"cleaning":                        {node: ironic.StateCleanWait, given: []func(*Observed){wishRAID(mirror), func(o *Observed) { full(o).CleanStep = ironic.Step{Interface: "raid", Name: "create_configuration"} }}, says: "cleaning: create_configuration"},
-		"a failure marks the order":       {node: ironic.StateCleanFailed, given: []func(*Observed){wishRAID(mirror), func(o *Observed) { o.Node.LastError = "no disk" }, done}, do: "update node"},
-		"then it is reported":             {node: ironic.StateCleanFailed, given: []func(*Observed){wishRAID(mirror), func(o *Observed) { o.Node.LastError = "no disk" }, ordered(noon.Add(-time.Minute), func(w *plan.Order) { w.Failed = true }), settled}, err: true, says: "no disk"},
-		"BIOS settings":                   {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Bios", "Uefi"), ordered(noon, nil), settled}, do: "ask for clean", steps: "bios.apply_configuration"},
-		"BIOS settings not judged yet":    {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Bios", "Uefi"), func(o *Observed) { o.Firmware.Settings.Generation = 4 }}, do: "read BIOS settings"},
+		"cleaning": {node: ironic.StateCleanWait, given: []func(*Observed){wishRAID(mirror), func(o *Observed) {
+			full(o).CleanStep = ironic.Step{Interface: "raid", Name: "create_configuration"}
+		}}, says: "cleaning: create_configuration"},
+		"a failure marks the order": {node: ironic.StateCleanFailed, given: []func(*Observed){wishRAID(mirror), func(o *Observed) { o.Node.LastError = "no disk" }, done}, do: "update node"},
+		"then it is reported": {
+			node: ironic.StateCleanFailed,
+			given: []func(*Observed){
+				wishRAID(mirror), func(o *Observed) { o.Node.LastError = "no disk" },
+				ordered(noon.Add(-time.Minute), func(w *plan.Order) { w.Failed = true }), settled,
+			},
+			err: true, says: "no disk",
+		},
+		"BIOS settings": {
+			node:  ironic.StateManageable,
+			given: []func(*Observed){wishSetting("Bios", "Uefi"), ordered(noon, nil), settled},
+			do:    "ask for clean", steps: "bios.apply_configuration",
+		},
+		"BIOS settings not judged yet": {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Bios", "Uefi"), func(o *Observed) {
+			o.Firmware.Settings.Generation = 4
+		}}, do: "read BIOS settings"},
 		"BIOS settings that are not the machine's": {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Bios", "Uefi"), func(o *Observed) {
 			o.Firmware.Settings.Status.Conditions[1].Status = metav1.ConditionFalse
 		}, read}, enter: metal3.StateAvailable},
 		"BIOS settings applied: read again": {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Bios", "Uefi"), done, settled}, do: "read BIOS settings"},
-		"BIOS settings applied and seen":    {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Bios", "Uefi"), done, settled, func(o *Observed) { o.Firmware.Settings.Status.Settings["BootMode"] = "Uefi" }}, do: "update node"},
-		"BIOS settings ignored by the BMC":  {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Bios", "Uefi"), done, func(o *Observed) { o.Firmware.SettingsRead = true }, settled}, err: true, says: "BootMode=Uefi were applied without an error"},
-		"firmware":                          {node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Firmware.Components = componentsOf(nil, flash) }, ordered(noon, nil), settled}, do: "ask for clean", steps: "firmware.update"},
-		"firmware done is recorded":         {node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Firmware.Components = componentsOf(nil, flash) }, done, settled}, do: "read firmware components"},
-		"firmware recorded":                 {node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Firmware.Components = componentsOf(flash, flash) }, read}, enter: metal3.StateAvailable},
+		"BIOS settings applied and seen": {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Bios", "Uefi"), done, settled, func(o *Observed) {
+			o.Firmware.Settings.Status.Settings["BootMode"] = "Uefi"
+		}}, do: "update node"},
+		"BIOS settings ignored by the BMC": {
+			node:  ironic.StateManageable,
+			given: []func(*Observed){wishSetting("Bios", "Uefi"), done, func(o *Observed) { o.Firmware.SettingsRead = true }, settled},
+			err:   true, says: "BootMode=Uefi were applied without an error",
+		},
+		"firmware": {
+			node:  ironic.StateManageable,
+			given: []func(*Observed){func(o *Observed) { o.Firmware.Components = componentsOf(nil, flash) }, ordered(noon, nil), settled},
+			do:    "ask for clean", steps: "firmware.update",
+		},
+		"firmware done is recorded": {
+			node:  ironic.StateManageable,
+			given: []func(*Observed){func(o *Observed) { o.Firmware.Components = componentsOf(nil, flash) }, done, settled},
+			do:    "read firmware components",
+		},
+		"firmware recorded": {
+			node:  ironic.StateManageable,
+			given: []func(*Observed){func(o *Observed) { o.Firmware.Components = componentsOf(flash, flash) }, read},
+			enter: metal3.StateAvailable,
+		},
 		"nothing wished, settings unread":   {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Uefi", "Uefi")}, do: "read BIOS settings"},
 		"nothing wished, components unread": {node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Firmware.Components = componentsOf(nil, nil) }}, do: "read firmware components"},
 		"nothing wished, both read":         {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Uefi", "Uefi"), read}, enter: metal3.StateAvailable},
-		"all of it in one cleaning":         {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), wishSetting("Bios", "Uefi"), func(o *Observed) { o.Firmware.Components = componentsOf(nil, flash) }, ordered(noon, nil), targeted, settled}, do: "ask for clean", steps: "raid.delete_configuration, raid.create_configuration, bios.apply_configuration, firmware.update"},
-		"the live image is waited for":      {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), func(o *Observed) { o.Settings.BuildImages, o.Image = true, nodespec.LiveImage{Asked: true} }}, says: "building the live image"},
-		"no live image for nothing to do":   {node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Settings.BuildImages = true }}, enter: metal3.StateAvailable},
+		"all of it in one cleaning": {
+			node: ironic.StateManageable,
+			given: []func(*Observed){
+				wishRAID(mirror), wishSetting("Bios", "Uefi"), func(o *Observed) { o.Firmware.Components = componentsOf(nil, flash) },
+				ordered(noon, nil), targeted, settled,
+			},
+			do:    "ask for clean",
+			steps: "raid.delete_configuration, raid.create_configuration, bios.apply_configuration, firmware.update",
+		},
+		"the live image is waited for": {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), func(o *Observed) {
+			o.Settings.BuildImages, o.Image = true, nodespec.LiveImage{Asked: true}
+		}}, says: "building the live image"},
+		"no live image for nothing to do": {node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Settings.BuildImages = true }}, enter: metal3.StateAvailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

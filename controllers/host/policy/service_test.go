@@ -58,18 +58,26 @@ func TestServicing(t *testing.T) {
 		says   string
 		event  string
 	}{
-		"no policy: it waits for preparing":        {node: ironic.StateActive, given: []func(*Observed){wish}, do: "ask for power on", status: "OK"},
-		"policy onPreparing":                       {node: ironic.StateActive, given: []func(*Observed){wish, policy(metal3.HostUpdatePolicyOnPreparing, "")}, do: "ask for power on", status: "OK"},
-		"policy for the other kind":                {node: ironic.StateActive, given: []func(*Observed){wish, policy("", metal3.HostUpdatePolicyOnReboot)}, do: "ask for power on", status: "OK"},
-		"nothing to change":                        {node: ironic.StateActive, given: []func(*Observed){onReboot}, do: "ask for power on", status: "OK"},
-		"a running machine is left alone":          {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, on}, status: "OK"},
-		"the intent is shown before the power-on":  {node: ironic.StateActive, given: []func(*Observed){wish, onReboot}, status: "servicing"},
-		"then the order":                           {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under}, do: "update node", status: "servicing"},
-		"then the request":                         {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under, ordered(noon, nil), settled}, do: "ask for service", status: "servicing"},
-		"the live image is waited for":             {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under, func(o *Observed) { o.Settings.BuildImages, o.Image = true, nodespec.LiveImage{Asked: true} }}, status: "servicing", says: "building the live image"},
-		"a wish that was not judged is read first": {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, func(o *Observed) { o.Firmware.Settings.Generation = 9 }}, do: "read BIOS settings", status: "OK"},
-		"a summary does not tell":                  {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under, func(o *Observed) { o.Sight = o.Summary() }}, do: "read node", status: "servicing"},
-		"it runs":                                  {node: ironic.StateServiceWait, given: []func(*Observed){wish, onReboot, under, func(o *Observed) { full(o).ServiceStep = ironic.Step{Interface: "bios", Name: "apply_configuration"} }}, status: "servicing", says: "servicing: apply_configuration"},
+		"no policy: it waits for preparing":       {node: ironic.StateActive, given: []func(*Observed){wish}, do: "ask for power on", status: "OK"},
+		"policy onPreparing":                      {node: ironic.StateActive, given: []func(*Observed){wish, policy(metal3.HostUpdatePolicyOnPreparing, "")}, do: "ask for power on", status: "OK"},
+		"policy for the other kind":               {node: ironic.StateActive, given: []func(*Observed){wish, policy("", metal3.HostUpdatePolicyOnReboot)}, do: "ask for power on", status: "OK"},
+		"nothing to change":                       {node: ironic.StateActive, given: []func(*Observed){onReboot}, do: "ask for power on", status: "OK"},
+		"a running machine is left alone":         {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, on}, status: "OK"},
+		"the intent is shown before the power-on": {node: ironic.StateActive, given: []func(*Observed){wish, onReboot}, status: "servicing"},
+		"then the order":                          {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under}, do: "update node", status: "servicing"},
+		"then the request":                        {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under, ordered(noon, nil), settled}, do: "ask for service", status: "servicing"},
+		"the live image is waited for": {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under, func(o *Observed) {
+			o.Settings.BuildImages, o.Image = true, nodespec.LiveImage{Asked: true}
+		}}, status: "servicing", says: "building the live image"},
+		"a wish that was not judged is read first": {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, func(o *Observed) {
+			o.Firmware.Settings.Generation = 9
+		}}, do: "read BIOS settings", status: "OK"},
+		"a summary does not tell": {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under, func(o *Observed) {
+			o.Sight = o.Summary()
+		}}, do: "read node", status: "servicing"},
+		"it runs": {node: ironic.StateServiceWait, given: []func(*Observed){wish, onReboot, under, func(o *Observed) {
+			full(o).ServiceStep = ironic.Step{Interface: "bios", Name: "apply_configuration"}
+		}}, status: "servicing", says: "servicing: apply_configuration"},
 		"it runs although the status says no":      {node: ironic.StateServicing, given: []func(*Observed){wish, onReboot}, status: "servicing"},
 		"the wish is gone":                         {node: ironic.StateServiceWait, given: []func(*Observed){onReboot, under}, do: "ask for abort", status: "servicing"},
 		"done: read again":                         {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under, ordered(past, nil), settled}, do: "read BIOS settings", status: "servicing"},
@@ -78,27 +86,55 @@ func TestServicing(t *testing.T) {
 		"it runs after an order that nobody heard": {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under, ordered(noon, nil), on}, status: "OK", event: "ServicingPutOff"},
 		"the wish is gone before it was asked for": {node: ironic.StateActive, given: []func(*Observed){onReboot, under}, status: "OK", event: "ServicingAborted"},
 		"somebody works on the node":               {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, locked}, status: "OK", says: "switching power"},
-		"somebody switches it on":                  {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, func(o *Observed) { o.Node.TargetPowerState = ironic.PowerOn }}, status: "OK", says: "switching power"},
-		"a failure marks the order":                {node: ironic.StateServiceFailed, given: []func(*Observed){wish, onReboot, under, failed, func(o *Observed) { o.Node.ProvisionState = ironic.StateActive }, ordered(past, nil), func(o *Observed) { o.Node.ProvisionState = ironic.StateServiceFailed }}, do: "update node", status: "servicing"},
-		"then it is reported":                      {node: ironic.StateServiceFailed, given: []func(*Observed){wish, onReboot, under, failed, asFailed, settled}, err: true, says: "no reset", status: "error"},
-		"the next attempt ends maintenance":        {node: ironic.StateServiceFailed, given: []func(*Observed){wish, onReboot, failed, asFailed, settled, func(o *Observed) { stalled(o, metal3.ServicingError, "ServicingError", time.Hour) }}, do: "unset maintenance", status: "error"},
-		"then it gets an order":                    {node: ironic.StateServiceFailed, given: []func(*Observed){wish, onReboot, asFailed, settled, func(o *Observed) { stalled(o, metal3.ServicingError, "ServicingError", time.Hour) }}, do: "update node", status: "error"},
-		"then it is made":                          {node: ironic.StateServiceFailed, given: []func(*Observed){wish, onReboot, ordered(noon, nil), settled, func(o *Observed) { stalled(o, metal3.ServicingError, "ServicingError", time.Hour) }}, do: "ask for service", status: "servicing"},
+		"somebody switches it on": {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, func(o *Observed) {
+			o.Node.TargetPowerState = ironic.PowerOn
+		}}, status: "OK", says: "switching power"},
+		"a failure marks the order": {
+			node: ironic.StateServiceFailed,
+			given: []func(*Observed){
+				wish, onReboot, under, failed,
+				func(o *Observed) { o.Node.ProvisionState = ironic.StateActive }, ordered(past, nil),
+				func(o *Observed) { o.Node.ProvisionState = ironic.StateServiceFailed },
+			},
+			do: "update node", status: "servicing",
+		},
+		"then it is reported": {
+			node:  ironic.StateServiceFailed,
+			given: []func(*Observed){wish, onReboot, under, failed, asFailed, settled},
+			err:   true, says: "no reset", status: "error",
+		},
+		"the next attempt ends maintenance": {node: ironic.StateServiceFailed, given: []func(*Observed){wish, onReboot, failed, asFailed, settled, func(o *Observed) {
+			stalled(o, metal3.ServicingError, "ServicingError", time.Hour)
+		}}, do: "unset maintenance", status: "error"},
+		"then it gets an order": {node: ironic.StateServiceFailed, given: []func(*Observed){wish, onReboot, asFailed, settled, func(o *Observed) {
+			stalled(o, metal3.ServicingError, "ServicingError", time.Hour)
+		}}, do: "update node", status: "error"},
+		"then it is made": {node: ironic.StateServiceFailed, given: []func(*Observed){wish, onReboot, ordered(noon, nil), settled, func(o *Observed) {
+			stalled(o, metal3.ServicingError, "ServicingError", time.Hour)
+		}}, do: "ask for service", status: "servicing"},
 		"not for a machine that is to be off": {
 			node: ironic.StateServiceFailed, do: "ask for abort", status: "OK", event: "ServicingPutOff",
 			given: []func(*Observed){wish, onReboot, toStayOff, asFailed, settled, func(o *Observed) { stalled(o, metal3.ServicingError, "ServicingError", time.Hour) }},
 		},
-		"a failure that nobody wants mended":      {node: ironic.StateServiceFailed, given: []func(*Observed){onReboot, under}, do: "ask for abort", status: "servicing"},
-		"a failure that somebody ended in Ironic": {node: ironic.StateActive, given: []func(*Observed){onReboot, func(o *Observed) { stalled(o, metal3.ServicingError, "ServicingError", time.Hour) }}, status: "OK"},
-		"deprovisioning tears a failed one down":  {node: ironic.StateServiceFailed, given: []func(*Observed){func(o *Observed) { o.Host.Status.Provisioning.State = metal3.StateDeprovisioning }}, do: "ask for deleted", status: "OK"},
-		"deprovisioning waits for the conductor":  {node: ironic.StateServicing, given: []func(*Observed){func(o *Observed) { o.Host.Status.Provisioning.State = metal3.StateDeprovisioning }}, status: "OK", says: "waiting to deprovision"},
-		"a wish that ends the host comes first":   {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, func(o *Observed) { o.Host.Spec.CustomDeploy = nil }}, status: "OK"},
+		"a failure that nobody wants mended": {node: ironic.StateServiceFailed, given: []func(*Observed){onReboot, under}, do: "ask for abort", status: "servicing"},
+		"a failure that somebody ended in Ironic": {node: ironic.StateActive, given: []func(*Observed){onReboot, func(o *Observed) {
+			stalled(o, metal3.ServicingError, "ServicingError", time.Hour)
+		}}, status: "OK"},
+		"deprovisioning tears a failed one down": {node: ironic.StateServiceFailed, given: []func(*Observed){func(o *Observed) {
+			o.Host.Status.Provisioning.State = metal3.StateDeprovisioning
+		}}, do: "ask for deleted", status: "OK"},
+		"deprovisioning waits for the conductor": {node: ironic.StateServicing, given: []func(*Observed){func(o *Observed) {
+			o.Host.Status.Provisioning.State = metal3.StateDeprovisioning
+		}}, status: "OK", says: "waiting to deprovision"},
+		"a wish that ends the host comes first": {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, func(o *Observed) { o.Host.Spec.CustomDeploy = nil }}, status: "OK"},
 		"an externally provisioned host, likewise": {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, func(o *Observed) {
 			o.Host.Status.Provisioning.State = metal3.StateExternallyProvisioned
 			o.Host.Spec.ExternallyProvisioned = true
 			settled(o)
 		}}, status: "servicing"},
-		"a key holds the machine off: no servicing": {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, func(o *Observed) { o.Host.Annotations = map[string]string{names.Reboot + "/x": ""} }}, status: "OK"},
+		"a key holds the machine off: no servicing": {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, func(o *Observed) {
+			o.Host.Annotations = map[string]string{names.Reboot + "/x": ""}
+		}}, status: "OK"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -149,21 +185,23 @@ func TestPowerModes(t *testing.T) {
 		drop  bool
 		event string
 	}{
-		"soft":                                  {[]func(*Observed){on, reboot(""), announced}, "ask for soft power off", false, "PowerOff"},
-		"soft by name":                          {[]func(*Observed){on, reboot(`{"mode":"soft"}`), announced}, "ask for soft power off", false, "PowerOff"},
-		"hard":                                  {[]func(*Observed){on, reboot(`{"mode":"hard"}`), announced}, "ask for power off", false, "PowerOff"},
-		"any hard one wins":                     {[]func(*Observed){on, reboot(""), func(o *Observed) { o.Host.Annotations[names.Reboot+"/x"] = `{"mode":"hard"}` }}, "ask for power off", false, "PowerOff"},
-		"a value that cannot be read":           {[]func(*Observed){on, reboot("hard"), announced}, "ask for soft power off", false, "InvalidAnnotationValue"},
-		"hard after an error":                   {[]func(*Observed){on, reboot(""), announced, func(o *Observed) { o.Host.Status.ErrorCount = 1 }}, "ask for power off", false, "PowerOff"},
-		"announced first":                       {[]func(*Observed){on, reboot("")}, "announce restart", false, ""},
-		"announced: looked at before":           {[]func(*Observed){on, reboot(""), func(o *Observed) { o.Sight = o.Summary() }}, "read node", false, ""},
-		"was off, and runs again":               {[]func(*Observed){on, reboot(""), announced, touched}, "", true, ""},
-		"was off, and is never to be again":     {[]func(*Observed){on, reboot(""), announced, touched, never}, "", true, ""},
-		"announced, now never off":              {[]func(*Observed){on, reboot(""), announced, never}, "announce restart", false, ""},
-		"was it off? somebody has the node":     {[]func(*Observed){on, reboot(""), announced, touched, func(o *Observed) { o.Node.Reservation = "conductor-1" }}, "", false, ""},
-		"was not off, Ironic says":              {[]func(*Observed){on, reboot(""), announced, touched, func(o *Observed) { o.Node.LastError = "aborted" }}, "ask for soft power off", false, "PowerOff"},
-		"announced, then taken back":            {[]func(*Observed){on, reboot(""), announced, func(o *Observed) { delete(o.Host.Annotations, names.Reboot) }}, "", true, ""},
-		"was off once, and a client's key":      {[]func(*Observed){on, reboot(""), announced, touched, func(o *Observed) { o.Host.Annotations[names.Reboot+"/x"] = "" }}, "ask for soft power off", false, "PowerOff"},
+		"soft":                              {[]func(*Observed){on, reboot(""), announced}, "ask for soft power off", false, "PowerOff"},
+		"soft by name":                      {[]func(*Observed){on, reboot(`{"mode":"soft"}`), announced}, "ask for soft power off", false, "PowerOff"},
+		"hard":                              {[]func(*Observed){on, reboot(`{"mode":"hard"}`), announced}, "ask for power off", false, "PowerOff"},
+		"any hard one wins":                 {[]func(*Observed){on, reboot(""), func(o *Observed) { o.Host.Annotations[names.Reboot+"/x"] = `{"mode":"hard"}` }}, "ask for power off", false, "PowerOff"},
+		"a value that cannot be read":       {[]func(*Observed){on, reboot("hard"), announced}, "ask for soft power off", false, "InvalidAnnotationValue"},
+		"hard after an error":               {[]func(*Observed){on, reboot(""), announced, func(o *Observed) { o.Host.Status.ErrorCount = 1 }}, "ask for power off", false, "PowerOff"},
+		"announced first":                   {[]func(*Observed){on, reboot("")}, "announce restart", false, ""},
+		"announced: looked at before":       {[]func(*Observed){on, reboot(""), func(o *Observed) { o.Sight = o.Summary() }}, "read node", false, ""},
+		"was off, and runs again":           {[]func(*Observed){on, reboot(""), announced, touched}, "", true, ""},
+		"was off, and is never to be again": {[]func(*Observed){on, reboot(""), announced, touched, never}, "", true, ""},
+		"announced, now never off":          {[]func(*Observed){on, reboot(""), announced, never}, "announce restart", false, ""},
+		"was it off? somebody has the node": {[]func(*Observed){on, reboot(""), announced, touched, func(o *Observed) { o.Node.Reservation = "conductor-1" }}, "", false, ""},
+		"was not off, Ironic says":          {[]func(*Observed){on, reboot(""), announced, touched, func(o *Observed) { o.Node.LastError = "aborted" }}, "ask for soft power off", false, "PowerOff"},
+		"announced, then taken back":        {[]func(*Observed){on, reboot(""), announced, func(o *Observed) { delete(o.Host.Annotations, names.Reboot) }}, "", true, ""},
+		"was off once, and a client's key": {[]func(*Observed){on, reboot(""), announced, touched, func(o *Observed) {
+			o.Host.Annotations[names.Reboot+"/x"] = ""
+		}}, "ask for soft power off", false, "PowerOff"},
 		"never off: announced first":            {[]func(*Observed){on, never, reboot("")}, "announce restart", false, ""},
 		"never off: looked at before":           {[]func(*Observed){on, never, reboot(""), func(o *Observed) { o.Sight = o.Summary() }}, "read node", false, ""},
 		"never off: soft":                       {[]func(*Observed){on, never, marked(false, noon)}, "ask for soft rebooting", false, "PowerOff"},

@@ -57,10 +57,15 @@ func TestWhatWasAskedForTellsWhatIsThere(t *testing.T) {
 		method      string
 		other       bool // a failed node is another wish's
 	}{
-		"the same, redirected":             {first: image("http://a/os"), then: nothing, given: rewrite, image: "http://a/os"},
-		"another image":                    {first: image("http://a/os"), then: image("http://b/os"), given: rewrite, image: "http://a/os", other: true},
-		"another checksum":                 {first: image("http://a/os"), then: func(h *metal3.BareMetalHost) { h.Spec.Image.Checksum = "def" }, given: rewrite, image: "http://a/os", other: true},
-		"another format of that address":   {first: image("http://a/os"), then: func(h *metal3.BareMetalHost) { h.Spec.Image.DiskFormat = new("live-iso") }, given: rewrite, image: "http://a/os", other: true},
+		"the same, redirected": {first: image("http://a/os"), then: nothing, given: rewrite, image: "http://a/os"},
+		"another image":        {first: image("http://a/os"), then: image("http://b/os"), given: rewrite, image: "http://a/os", other: true},
+		"another checksum":     {first: image("http://a/os"), then: func(h *metal3.BareMetalHost) { h.Spec.Image.Checksum = "def" }, given: rewrite, image: "http://a/os", other: true},
+		"another format of that address": {
+			first: image("http://a/os"),
+			then:  func(h *metal3.BareMetalHost) { h.Spec.Image.DiskFormat = new("live-iso") },
+			given: rewrite,
+			image: "http://a/os", other: true,
+		},
 		"a method is added to an image":    {first: image("http://a/os"), then: wantInstall, given: rewrite, image: "http://a/os", other: true},
 		"an image is added to a method":    {first: wantInstall, then: image("http://a/os"), method: names.StartAssistedInstall, other: true},
 		"another method":                   {first: func(h *metal3.BareMetalHost) { h.Spec.CustomDeploy = &metal3.CustomDeploy{Method: "old"} }, then: wantInstall, method: "old", other: true},

@@ -165,8 +165,16 @@ func TestAdviceFollowsTheReason(t *testing.T) {
 		"a profile, not the BMC":             {metal3.RegistrationError, "InvalidSpec", nil, "field of the spec", "bmc.address"},
 		"of another program":                 {metal3.InspectionError, "", nil, "console", ""},
 		"of a version that is not known":     {metal3.InspectionError, "Moon", nil, "see the reason", "console"},
-		"detached, where no attempt is made": {metal3.PowerManagementError, "PowerManagementError", func(h *metal3.BareMetalHost) { h.Status.OperationalStatus = metal3.OperationalStatusDetached }, names.Detached, names.Retry},
-		"on hold, where no attempt is made":  {metal3.PowerManagementError, "PowerManagementError", func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.Hold: ""} }, names.Hold, names.Retry},
+		"detached, where no attempt is made": {
+			metal3.PowerManagementError, "PowerManagementError",
+			func(h *metal3.BareMetalHost) { h.Status.OperationalStatus = metal3.OperationalStatusDetached },
+			names.Detached, names.Retry,
+		},
+		"on hold, where no attempt is made": {
+			metal3.PowerManagementError, "PowerManagementError",
+			func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.Hold: ""} },
+			names.Hold, names.Retry,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

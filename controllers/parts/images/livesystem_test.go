@@ -74,12 +74,15 @@ func TestSettingsReachEveryLiveImage(t *testing.T) {
 		arch string
 		want []string
 	}{
-		"pull secret":          {map[string]string{"IRONIC_AGENT_PULL_SECRET": base64.StdEncoding.EncodeToString([]byte(`{"auths":{}}`))}, "", []string{authPath}},
-		"pull secret's file":   {map[string]string{"IRONFLOW_IRONIC_AGENT_PULL_SECRET_FILE": file("pull", `{"auths":{}}`)}, "", []string{authPath}},
-		"registries":           {map[string]string{"REGISTRIES_CONF_PATH": file("registries.conf", "[[registry]]\nlocation = \"mirror.example\"\n")}, "", []string{"/etc/containers/registries.conf"}},
-		"CA bundle":            {map[string]string{"CA_BUNDLE": certificates.CA}, "", []string{"/etc/pki/ca-trust/source/anchors/ca.crt"}},
-		"IP options":           {map[string]string{"IP_OPTIONS": "ip=dhcp6"}, "", []string{"ip=dhcp6"}},
-		"proxy":                {map[string]string{"HTTP_PROXY": "http://proxy.example:1", "HTTPS_PROXY": "http://proxy.example:2", "NO_PROXY": "site.example"}, "", []string{"proxy.example:1", "proxy.example:2", "site.example"}},
+		"pull secret":        {map[string]string{"IRONIC_AGENT_PULL_SECRET": base64.StdEncoding.EncodeToString([]byte(`{"auths":{}}`))}, "", []string{authPath}},
+		"pull secret's file": {map[string]string{"IRONFLOW_IRONIC_AGENT_PULL_SECRET_FILE": file("pull", `{"auths":{}}`)}, "", []string{authPath}},
+		"registries":         {map[string]string{"REGISTRIES_CONF_PATH": file("registries.conf", "[[registry]]\nlocation = \"mirror.example\"\n")}, "", []string{"/etc/containers/registries.conf"}},
+		"CA bundle":          {map[string]string{"CA_BUNDLE": certificates.CA}, "", []string{"/etc/pki/ca-trust/source/anchors/ca.crt"}},
+		"IP options":         {map[string]string{"IP_OPTIONS": "ip=dhcp6"}, "", []string{"ip=dhcp6"}},
+		"proxy": {
+			map[string]string{"HTTP_PROXY": "http://proxy.example:1", "HTTPS_PROXY": "http://proxy.example:2", "NO_PROXY": "site.example"},
+			"", []string{"proxy.example:1", "proxy.example:2", "site.example"},
+		},
 		"time servers":         {map[string]string{"ADDITIONAL_NTP_SERVERS": "ntp1.example, ntp2.example"}, "", []string{"server ntp1.example iburst", "server ntp2.example iburst"}},
 		"inspector":            {map[string]string{"IRONIC_INSPECTOR_BASE_URL": "https://inspector.example"}, "", []string{"inspection_callback_url = https://inspector.example:5050/v1/continue"}},
 		"image of IPA":         {map[string]string{"IRONIC_AGENT_IMAGE_ARM": "registry.example/arm"}, "x86_64", []string{"registry.example/ipa"}},

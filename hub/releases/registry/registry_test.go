@@ -103,7 +103,8 @@ func TestAMirrorThatIsDebiansRegistry(t *testing.T) {
 	wanted := "quay.example.invalid/ocp/release@" + digest
 	for kind, text := range map[string]string{
 		"ICSP": "kind: ImageContentSourcePolicy\nspec: {repositoryDigestMirrors: [{source: quay.example.invalid/ocp/release, mirrors: [\"" + host + "/none\", \"" + host + "/mirror/release\"]}]}\n",
-		"IDMS": "kind: ImageDigestMirrorSet\nspec: {imageDigestMirrors: [{source: quay.example.invalid/ocp, mirrors: [\"" + host + "/none\", \"" + host + "/mirror\"], mirrorSourcePolicy: NeverContactSource}]}\n",
+		"IDMS": "kind: ImageDigestMirrorSet\n" +
+			"spec: {imageDigestMirrors: [{source: quay.example.invalid/ocp, mirrors: [\"" + host + "/none\", \"" + host + "/mirror\"], mirrorSourcePolicy: NeverContactSource}]}\n",
 		"registries.conf": "unqualified-search-registries = []\n[[registry]]\nprefix = \"quay.example.invalid/ocp\"\nlocation = \"quay.example.invalid/ocp\"\nmirror-by-digest-only = true\n" +
 			"[[registry.mirror]]\nlocation = \"" + host + "/mirror\"\n",
 	} {

@@ -78,9 +78,12 @@ func TestMake(t *testing.T) {
 			"data:,node-0/192.0.2.10/worker/edge.example", "",
 		},
 		"a value in a data URL is escaped": {map[string]string{"worker.ign": motd("@{cluster.ssh_key}")}, order("worker", nil), "data:,ssh-ed25519%20AAAA%20a@b", ""},
-		"a value in a text is escaped": {map[string]string{"worker.ign": `{"ignition":{"version":"3.2.0"},"systemd":{"units":[{"name":"a.service","contents":"# \"@{cluster.pull_secret}\" ${HOME} {{.Name}} @@{x}"}]}}`}, order("worker", func(o *sources.Order) {
-			o.PullSecret = `{"auths":{}}`
-		}), `# \"{\"auths\":{}}\" ${HOME} {{.Name}} @{x}`, ""},
+		"a value in a text is escaped": {
+			map[string]string{"worker.ign": `{"ignition":{"version":"3.2.0"},"systemd":{"units":[
+				{"name":"a.service","contents":"# \"@{cluster.pull_secret}\" ${HOME} {{.Name}} @@{x}"}]}}`},
+			order("worker", func(o *sources.Order) { o.PullSecret = `{"auths":{}}` }),
+			`# \"{\"auths\":{}}\" ${HOME} {{.Name}} @{x}`, "",
+		},
 		"an unknown variable": {
 			map[string]string{"worker.ign": "{\n  \"ignition\": {\"version\": \"@{host.nam}\"}\n}"},
 			order("worker", nil), "",

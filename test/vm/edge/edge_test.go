@@ -166,7 +166,8 @@ func (e *edge) image() {
 // manifests are the input, by the files of the folder.
 func (e *edge) manifests(settings string) map[string]string {
 	return map[string]string{
-		"cluster-manifests/pull-secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: pull-secret}\nstringData:\n  .dockerconfigjson: '{\"auths\":{\"" + e.network.Address.String() + "\":{\"auth\":\"dXNlcjpub3RoaW5n\"}}}'\n",
+		"cluster-manifests/pull-secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: pull-secret}\nstringData:\n" +
+			"  .dockerconfigjson: '{\"auths\":{\"" + e.network.Address.String() + "\":{\"auth\":\"dXNlcjpub3RoaW5n\"}}}'\n",
 		"cluster-manifests/cluster-deployment.yaml": `apiVersion: hive.openshift.io/v1
 kind: ClusterDeployment
 metadata: {name: edge}

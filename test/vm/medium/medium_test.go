@@ -31,7 +31,8 @@ const override = `{"ignition": {"version": "3.2.0"},
 "data:,%23!%2Fbin%2Fsh%0Aecho%20SAY%20%24(id%20-un%20core)%20%24(cat%20%2Fetc%2Fhostname)%20%24(systemctl%20is-enabled%20agent.service)%20%24(systemctl%20is-active%20agent.service)%20end%0A"}},
 {"path": "/etc/hostname", "mode": 420, "contents": {"source": "data:,host-7"}}]},
 "systemd": {"units": [{"name": "say.service", "enabled": true, "contents":
-"[Unit]\nWants=network-online.target\nAfter=network-online.target\n[Service]\nType=oneshot\nStandardOutput=tty\nTTYPath=/dev/ttyS0\nExecStart=/usr/local/bin/say\n[Install]\nWantedBy=multi-user.target\n"}]}}`
+"[Unit]\nWants=network-online.target\nAfter=network-online.target\n` +
+	`[Service]\nType=oneshot\nStandardOutput=tty\nTTYPath=/dev/ttyS0\nExecStart=/usr/local/bin/say\n[Install]\nWantedBy=multi-user.target\n"}]}}`
 
 // TestTheLiveSystemAppliesItsIgnition boots the medium with a config of our own
 // rendering: the user, files and units of the config are there, enabled units have
@@ -57,13 +58,18 @@ func TestTheLiveSystemAppliesItsIgnition(t *testing.T) {
 const installer = `{"ignition": {"version": "3.2.0"},
 "storage": {"files": [{"path": "/etc/target.ign", "mode": 384, "contents": {"source": "data:;base64,%s"}}]},
 "systemd": {"units": [{"name": "install.service", "enabled": true, "contents":
-"[Unit]\nAfter=multi-user.target\n[Service]\nType=oneshot\nStandardOutput=tty\nStandardError=tty\nTTYPath=/dev/ttyS0\nExecStart=/usr/bin/coreos-installer install --offline --ignition-file /etc/target.ign --append-karg ironflow.test=1 /dev/vda\nExecStart=/bin/echo WRITTEN end\n[Install]\nWantedBy=graphical.target\n"}]}}`
+"[Unit]\nAfter=multi-user.target\n` +
+	`[Service]\nType=oneshot\nStandardOutput=tty\nStandardError=tty\nTTYPath=/dev/ttyS0\n` +
+	`ExecStart=/usr/bin/coreos-installer install --offline --ignition-file /etc/target.ign --append-karg ironflow.test=1 /dev/vda\n` +
+	`ExecStart=/bin/echo WRITTEN end\n[Install]\nWantedBy=graphical.target\n"}]}}`
 
 // target is the installed system's config: it has the same unit as the live one.
 const target = `{"ignition": {"version": "3.2.0"},
 "storage": {"files": [{"path": "/etc/hostname", "mode": 420, "contents": {"source": "data:,host-8"}}]},
 "systemd": {"units": [{"name": "say.service", "enabled": true, "contents":
-"[Unit]\nAfter=installed.service\n[Service]\nType=oneshot\nStandardOutput=tty\nTTYPath=/dev/ttyS0\nExecStart=/bin/sh -c 'echo SAY stamps $(ls /boot | grep -c ignition) kargs $(grep -c ironflow.test=1 /proc/cmdline) end'\n[Install]\nWantedBy=multi-user.target\n"}]}}`
+"[Unit]\nAfter=installed.service\n` +
+	`[Service]\nType=oneshot\nStandardOutput=tty\nTTYPath=/dev/ttyS0\n` +
+	`ExecStart=/bin/sh -c 'echo SAY stamps $(ls /boot | grep -c ignition) kargs $(grep -c ironflow.test=1 /proc/cmdline) end'\n[Install]\nWantedBy=multi-user.target\n"}]}}`
 
 // TestTheInstalledSystemSaysWhatItIs lets the real coreos-installer of the live
 // system write a disk from what the medium carries, and starts that disk with both

@@ -124,7 +124,10 @@ func TestTheProgramOfARelease(t *testing.T) {
 		env, want string
 	}{
 		{[]string{"--format", "config-image", "--base-image", ""}, "", "--openshift-install: is given, and a config image has no programs: pack it into the appliance's image (--workflow appliance)"},
-		{nil, "IRONFLOW_HUB_OPENSHIFT_INSTALL=/usr/bin/openshift-install\n", "hub.env: sets IRONFLOW_HUB_OPENSHIFT_INSTALL, and --openshift-install packs that program into the image: leave one of them away"},
+		{
+			nil, "IRONFLOW_HUB_OPENSHIFT_INSTALL=/usr/bin/openshift-install\n",
+			"hub.env: sets IRONFLOW_HUB_OPENSHIFT_INSTALL, and --openshift-install packs that program into the image: leave one of them away",
+		},
 		{nil, "IRONFLOW_HUB_IGNITION_SOURCE=files\n", "hub.env: sets IRONFLOW_HUB_IGNITION_SOURCE=files, which has no use for the program of --openshift-install"},
 	} {
 		g.Expect(os.WriteFile(filepath.Join(dir, "hub.env"), []byte(tc.env), 0o600)).To(Succeed())

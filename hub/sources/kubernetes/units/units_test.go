@@ -96,7 +96,10 @@ func TestInitBeginsAgain(t *testing.T) {
 	g.Expect(m.calls()).To(ContainSubstring("kubeadm init --config /etc/ironflow/kubernetes/kubeadm.yaml"))
 	g.Expect(m.has(joined)).To(BeFalse(), "it did not succeed")
 
-	for _, half := range []string{"etc/kubernetes/admin.conf", "etc/kubernetes/kubelet.conf", "etc/kubernetes/pki/apiserver.crt", "etc/kubernetes/pki/ca.key", "var/lib/etcd/member/wal/0", "etc/kubernetes/manifests/etcd.yaml"} {
+	for _, half := range []string{
+		"etc/kubernetes/admin.conf", "etc/kubernetes/kubelet.conf", "etc/kubernetes/pki/apiserver.crt", "etc/kubernetes/pki/ca.key",
+		"var/lib/etcd/member/wal/0", "etc/kubernetes/manifests/etcd.yaml",
+	} {
 		m.write(half, "")
 	}
 	m.program("kubeadm", `[ ! -e $ROOT/etc/kubernetes/admin.conf ] && [ ! -e $ROOT/etc/kubernetes/pki/apiserver.crt ] && [ "$(cat $ROOT/etc/kubernetes/pki/ca.key)" = "ours: ca.key" ]`)
