@@ -4,7 +4,6 @@ package agentbased
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -87,21 +86,6 @@ func TestHostsJoinARunningCluster(t *testing.T) {
 		s.Expect(s.ignition(h)).To(ContainSubstring(`"https://198.51.100.3:22623/config/worker`), "the cluster has its configuration")
 		s.Eventually(s.story, patience, look).Should(ContainSubstring("This host is being installed for the cluster"), "who is far away reads what the console says")
 	}
-}
-
-// ignition is what the installed system of a host starts with.
-func (s *site) ignition(h wire.Host) string {
-	s.Helper()
-	r, err := http.NewRequestWithContext(s.Context(), http.MethodGet, s.url+"api/assisted-install/v2/infra-env/"+h.InfraEnvID+"/hosts/"+h.ID+"/downloads/ignition", http.NoBody)
-	s.Expect(err).NotTo(HaveOccurred())
-	r.Header.Set("Authorization", s.tokens["USER_AUTH_TOKEN"])
-	answer, err := s.client.Do(r)
-	s.Expect(err).NotTo(HaveOccurred())
-	defer answer.Body.Close()
-	raw, err := io.ReadAll(answer.Body)
-	s.Expect(err).NotTo(HaveOccurred())
-	s.Expect(answer.StatusCode).To(Equal(http.StatusOK), string(raw))
-	return string(raw)
 }
 
 // TestAnImageWhoseTimeIsOver: the console says so, and the hub refuses the host's tokens.

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -114,46 +112,4 @@ func TestWhoMayCall(t *testing.T) {
 		}
 		s.Expect(err).To(MatchError(ContainSubstring(http.StatusText(tc.want))), name)
 	}
-}
-
-// waitFor follows the installation from outside.
-func (s *site) waitFor() *process {
-	s.Helper()
-	return s.start(s.dir, map[string]string{"WATCHER_AUTH_TOKEN": s.tokens["WATCHER_AUTH_TOKEN"]},
-		"ironflow", "agent-image", "wait-for", "bootstrap-complete", "--url", s.url, "--interval", "1s")
-}
-
-// zero is node zero's host.
-func (s *site) zero() wire.Host {
-	s.Helper()
-	return s.hostOf(0)
-}
-
-// hostOf is a host as the hub has it.
-func (s *site) hostOf(n int) wire.Host {
-	s.Helper()
-	all := s.cluster().Hosts
-	i := slices.IndexFunc(all, func(h wire.Host) bool { return cardOf(h) == mac(n) })
-	s.Expect(i).To(BeNumerically(">=", 0), s.story)
-	return all[i]
-}
-
-func (s *site) stage(i int) wire.HostStage {
-	s.Helper()
-	all, err := s.stages()
-	s.Expect(err).NotTo(HaveOccurred())
-	return all[mac(i)]
-}
-
-// told counts the events of a host that say it.
-func (s *site) told(host, text string) (n int) {
-	s.Helper()
-	var events wire.EventList
-	s.Expect(s.get("/events?host_id="+host, &events)).To(Succeed())
-	for _, e := range events {
-		if strings.Contains(e.Message, text) {
-			n++
-		}
-	}
-	return n
 }

@@ -42,9 +42,7 @@ const (
 // returns its file. Settings are further ones of the hub.
 func (r *rack) medium(release, settings string) string {
 	r.Helper()
-	input := four.input(3, "eno1")
-	delete(input, "cluster-manifests/nmstateconfig.yaml") // as with DHCP, which is played here
-	input["cluster-manifests/infraenv.yaml"] = manifests(3)["infraenv.yaml"]
+	input := four.dynamic(3) // DHCP is played here
 	input["cluster-manifests/cluster-image-set.yaml"] = "apiVersion: hive.openshift.io/v1\nkind: ClusterImageSet\nmetadata: {name: edge}\nspec: {releaseImage: '" + release + "'}\n"
 	install := "cluster-manifests/agent-cluster-install.yaml"
 	input[install] = strings.Replace(input[install], "spec:\n", "spec:\n  imageSetRef: {name: edge}\n", 1)

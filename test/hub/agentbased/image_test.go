@@ -1,4 +1,4 @@
-//go:build e2e
+//go:build e2e || machine
 
 package agentbased
 
@@ -80,23 +80,34 @@ func hostSpec(i int, cards []card) netns.HostSpec {
 	return spec
 }
 
-// image is the live system's config of an image that the shipped program makes.
+// image is the live system's config of an image that the shipped program makes over a medium
+// that nobody boots.
 func (s *site) image(input map[string]string, flags ...string) *liveimage.Decoded {
 	s.Helper()
-	dir, programs, base := filepath.Join(s.dir, "input"), filepath.Join(s.dir, "programs"), filepath.Join(s.dir, "live.iso")
-	s.Expect(os.MkdirAll(dir, 0o755)).To(Succeed()) // an appliance's has nothing in it
-	for name, text := range input {
-		s.write(dir, name, text)
-	}
+	programs, base := filepath.Join(s.dir, "programs"), filepath.Join(s.dir, "live.iso")
 	for _, name := range []string{"ironflow", "ironflow-agent", "ironflow-agent-based", "ironflow-step"} {
 		s.write(programs, "x86_64/"+name, "runs from elsewhere in this test")
 	}
 	s.Expect(media.WriteFile(base, media.Options{RootfsBytes: 1 << 20})).To(Succeed())
-	p := s.start(s.dir, nil, "ironflow", append([]string{"agent-image", "create", "--dir", dir, "--base-image", base, "--host-programs", programs}, flags...)...)
+	return s.imageOver(base, input, append([]string{"--host-programs", programs}, flags...)...)
+}
+
+// madeISO is the image's file, below the site's folder.
+const madeISO = "input/agent.x86_64.iso"
+
+// imageOver is the same over a given medium; the programs of the image are those that are shipped.
+func (s *site) imageOver(base string, input map[string]string, flags ...string) *liveimage.Decoded {
+	s.Helper()
+	dir := filepath.Join(s.dir, filepath.Dir(madeISO))
+	s.Expect(os.MkdirAll(dir, 0o755)).To(Succeed()) // an appliance's has nothing in it
+	for name, text := range input {
+		s.write(dir, name, text)
+	}
+	p := s.start(s.dir, nil, "ironflow", append([]string{"agent-image", "create", "--dir", dir, "--base-image", base}, flags...)...)
 	s.Eventually(p.ended, patience).Should(BeClosed(), p.tail)
 	s.Expect(p.command.ProcessState.ExitCode()).To(Equal(0), p.tail)
 	s.Log(p.tail())
-	f, err := os.Open(filepath.Join(dir, "agent.x86_64.iso"))
+	f, err := os.Open(filepath.Join(s.dir, madeISO))
 	s.Expect(err).NotTo(HaveOccurred())
 	defer f.Close()
 	info, err := f.Stat()

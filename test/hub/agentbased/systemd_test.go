@@ -3,204 +3,25 @@
 package agentbased
 
 import (
-	"fmt"
 	"math/rand/v2"
-	"net"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
-	"github.com/vishvananda/netlink"
-	vns "github.com/vishvananda/netns"
-	"golang.org/x/sys/unix"
 
 	"github.com/ironflow/ironflow/agent/agentbased/units"
-	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
-	"github.com/ironflow/ironflow/test/liveimage"
-	"github.com/ironflow/ironflow/test/needs"
 	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
-
-// rack are machines with a real systemd each, which runs the units of one image.
-type rack struct {
-	*site
-	workflow units.Workflow
-	config   *liveimage.Decoded
-	machines []*systemdtest.Machine
-}
-
-// newRack makes the image; nothing is booted yet.
-func newRack(t *testing.T, workflow units.Workflow, input map[string]string, flags ...string) *rack {
-	t.Helper()
-	systemdtest.Need(t)
-	r := &rack{site: &site{WithT: NewWithT(t), T: t, dir: t.TempDir()}, workflow: workflow}
-	r.config = r.image(input, append(flags, "--workflow", string(workflow))...)
-	return r
-}
-
-// power boots one more machine whose installation is pretended, and starts no unit.
-func (r *rack) power(i int) *systemdtest.Machine {
-	r.Helper()
-	m := r.boots(i)
-	r.pretends(m, i)
-	return m
-}
-
-// boots boots one more machine, with the image's files and programs.
-func (r *rack) boots(i int) *systemdtest.Machine {
-	r.Helper()
-	m := systemdtest.Boot(r.T)
-	for _, f := range r.config.Files {
-		r.write(m.Host.Root, f.Path, string(f.Data))
-	}
-	for _, u := range r.config.Units {
-		r.write(m.Host.Root, hostfile.UnitDir+"/"+u.Name, u.Contents)
-	}
-	systemdtest.Install(r.T, m.Host, needs.Shipped(r.T, "ironflow-agent"), hostfile.AgentBinary)
-	systemdtest.Install(r.T, m.Host, needs.Shipped(r.T, "ironflow-agent-based"), units.Binary)
-	if i == 0 || r.workflow == units.AddNodes { // no other host runs it
-		systemdtest.Install(r.T, m.Host, needs.Shipped(r.T, "ironflow"), units.HubBinary)
-	}
-	return m
-}
-
-// pretends has a machine's agent pretend to install: what its firmware says, and what the
-// agent finds.
-func (r *rack) pretends(m *systemdtest.Machine, i int) {
-	r.Helper()
-	serial := fmt.Sprintf("SER-%s-%d", r.Name(), i)
-	m.Run(r.T, "mount", "-t", "tmpfs", "firmware", "/sys/class")
-	r.write(m.Host.Root, "/sys/class/dmi/id/board_serial", serial+"\n")
-	cards := []scenario.NIC{{Name: "eno1", MAC: mac(i), IPv4: []string{four.address(i) + "/24"}, Gateway: "198.51.100.1", SpeedMbps: 25000}}
-	r.write(m.Host.Root, scenarioFile, "")
-	r.Expect(hardware(i, serial, cards).Save(m.Host.Path(scenarioFile))).To(Succeed())
-	r.write(m.Host.Root, hostfile.UnitDir+"/"+hostfile.AgentUnit+".d/10-dry-run.conf", "[Service]\nEnvironment=DRY_ENABLE=true DRY_SCENARIO="+scenarioFile+"\n")
-}
-
-const scenarioFile = "/etc/ironflow/scenario.yaml"
-
-// starts has systemd start what is enabled in the image, as a boot does.
-func (r *rack) starts(m *systemdtest.Machine) {
-	r.Helper()
-	table, err := units.Render(units.Options{Workflow: r.workflow})
-	r.Expect(err).NotTo(HaveOccurred())
-	words := []string{"start", "--no-block"}
-	for _, u := range table {
-		if u.Enabled {
-			words = append(words, u.Name)
-		}
-	}
-	m.Run(r.T, "systemctl", "daemon-reload")
-	m.Run(r.T, "systemctl", words...)
-}
-
-// namespace is the network of a machine.
-func (r *rack) namespace(m *systemdtest.Machine) (vns.NsHandle, *netlink.Handle) {
-	r.Helper()
-	ns, err := vns.GetFromPath(m.Network())
-	r.Expect(err).NotTo(HaveOccurred())
-	link, err := netlink.NewHandleAt(ns, unix.NETLINK_ROUTE)
-	r.Expect(err).NotTo(HaveOccurred())
-	return ns, link
-}
-
-// cable gives each machine a card with its address. That of the first is the switch.
-func (r *rack) cable() {
-	r.Helper()
-	ns, zero := r.namespace(r.machines[0])
-	defer func() { _ = ns.Close() }() // it was only looked through
-	defer zero.Close()
-	r.Expect(zero.LinkAdd(&netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: "eno1", HardwareAddr: r.hardwareAddress(0)}})).To(Succeed())
-	for i, m := range r.machines {
-		if i == 0 {
-			r.address(zero, i)
-			continue
-		}
-		r.plug(zero, m, i)
-	}
-}
-
-// plug connects a machine to the switch.
-func (r *rack) plug(zero *netlink.Handle, m *systemdtest.Machine, i int) {
-	r.Helper()
-	ns, link := r.namespace(m)
-	defer func() { _ = ns.Close() }() // it was only looked through
-	defer link.Close()
-	port := fmt.Sprintf("port%d", i)
-	r.Expect(zero.LinkAdd(&netlink.Veth{
-		LinkAttrs: netlink.LinkAttrs{Name: port}, PeerName: "eno1", PeerHardwareAddr: r.hardwareAddress(i), PeerNamespace: netlink.NsFd(ns),
-	})).To(Succeed())
-	end, err := zero.LinkByName(port)
-	r.Expect(err).NotTo(HaveOccurred())
-	bridge, err := zero.LinkByName("eno1")
-	r.Expect(err).NotTo(HaveOccurred())
-	r.Expect(zero.LinkSetMaster(end, bridge)).To(Succeed())
-	r.Expect(zero.LinkSetUp(end)).To(Succeed())
-	r.address(link, i)
-}
-
-// address gives a card its address, as DHCP would.
-func (r *rack) address(link *netlink.Handle, i int) {
-	r.Helper()
-	card, err := link.LinkByName("eno1")
-	r.Expect(err).NotTo(HaveOccurred())
-	address, err := netlink.ParseAddr(four.address(i) + "/24")
-	r.Expect(err).NotTo(HaveOccurred())
-	r.Expect(link.AddrAdd(card, address)).To(Succeed())
-	r.Expect(link.LinkSetUp(card)).To(Succeed())
-}
-
-func (r *rack) hardwareAddress(i int) net.HardwareAddr {
-	address, err := net.ParseMAC(mac(i))
-	r.Expect(err).NotTo(HaveOccurred())
-	return address
-}
-
-// reach has the test ask the hub of a machine.
-func (r *rack) reach(m *systemdtest.Machine, address string) {
-	r.client = &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DialContext: m.Dial}}
-	r.url = "http://" + address + ":8090/"
-	r.tokens = r.environment(m.Host.Root, "/etc/assisted/rendezvous-host.env")
-}
-
-// journals are what the machines say, for a test that fails.
-func (r *rack) journals() string {
-	var b strings.Builder
-	b.WriteString(r.story())
-	for i, m := range r.machines {
-		out, _ := m.Command(r.Context(), "sh", "-c", "systemctl list-units --all --no-pager --plain 'a*' 'n*' 'i*' 's*' | grep -v '^  *systemd'; journalctl --no-pager -n 60").CombinedOutput()
-		fmt.Fprintf(&b, "==== machine %d\n%s\n", i, out)
-	}
-	return b.String()
-}
-
-// statuses are those of the hosts by their cards.
-func (r *rack) statuses() (map[string]string, error) {
-	var all []wire.Cluster
-	if err := r.get("/clusters?with_hosts=true", &all); err != nil {
-		return nil, err
-	}
-	out := map[string]string{}
-	for _, c := range all {
-		for _, h := range c.Hosts {
-			out[cardOf(h)] = h.Status
-		}
-	}
-	return out, nil
-}
 
 // TestUnitsOnARealSystemd: three machines boot the image of an automated installation, and
 // systemd does the rest by its units: who is node zero, its hub, registration, start, agents.
 // Node zero loses its power before the installation, and its hub is killed at ten random
 // moments.
 func TestUnitsOnARealSystemd(t *testing.T) {
-	input := four.input(3, "eno1")
-	delete(input, "cluster-manifests/nmstateconfig.yaml") // as with DHCP, which is played here
-	input["cluster-manifests/infraenv.yaml"] = manifests(3)["infraenv.yaml"]
+	input := four.dynamic(3)                                         // DHCP is played here
 	input["hub.env"] = "IRONFLOW_HUB_STAGE_TIMEOUTS=Rebooting=20s\n" // nobody comes back from a pretended installation
 	r := newRack(t, units.Automated, input, "--rendezvous-ip", four.address(0))
 	for i := range 3 {
