@@ -129,6 +129,31 @@ func (n *Network) Tap(_ context.Context, name string) (string, error) {
 	return device, nil
 }
 
+// Cable plugs a cable into the network and returns the name of its other end, a device of
+// this machine for the cards of who is no virtual machine. The name is as that of a tap.
+func (n *Network) Cable(_ context.Context, name string) (string, error) {
+	if !tapShape.MatchString(name) {
+		return "", fmt.Errorf("%q is not a name for a cable: at most eight letters and digits", name)
+	}
+	device := n.name + "-" + name
+	// Both ends go with the one that is plugged in.
+	plugged := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: n.name + "." + name}, PeerName: device}
+	if err := n.add(plugged, netip.Prefix{}); err != nil {
+		return "", err
+	}
+	if err := netlink.LinkSetMaster(plugged, n.bridge); err != nil {
+		return "", fmt.Errorf("plug %s into the network: %w", name, err)
+	}
+	end, err := netlink.LinkByName(device)
+	if err == nil {
+		err = netlink.LinkSetUp(end)
+	}
+	if err != nil {
+		return "", fmt.Errorf("switch the device %s on: %w", device, err)
+	}
+	return device, nil
+}
+
 // Switch is what a card hears by LLDP that it is plugged into: the switch's hardware
 // address. The port's name is the tap's, the switch's name is [SwitchName].
 func (n *Network) Switch() string { return n.announcer.from.String() }

@@ -14,8 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mdlayher/packet"
 	. "github.com/onsi/gomega"
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	"github.com/ironflow/ironflow/test/needs"
 	"github.com/ironflow/ironflow/test/vm/lan"
@@ -129,6 +131,43 @@ func TestThisMachineAnswers(t *testing.T) {
 	c.Expect(n.SetUp(t.Context(), device, true)).To(Succeed())
 	c.Expect(c.answered(plain, time.Minute)).NotTo(BeNil())
 	c.Expect(n.SetUp(t.Context(), "lo", false)).NotTo(Succeed())
+}
+
+// TestACableIsAPort: what a machine sends is there at the cable's other end, until the network ends.
+func TestACableIsAPort(t *testing.T) {
+	n := begin(t, lan.Options{})
+	c, _ := plug(t, n)
+	device, err := n.Cable(t.Context(), "rack")
+	c.Expect(err).NotTo(HaveOccurred())
+	end, err := net.InterfaceByName(device)
+	c.Expect(err).NotTo(HaveOccurred())
+	socket, err := packet.Listen(end, packet.Raw, unix.ETH_P_ARP, nil)
+	c.Expect(err).NotTo(HaveOccurred())
+	defer socket.Close()
+	request := ask(netip.MustParseAddr("172.22.77.9"), netip.MustParseAddr("172.22.77.20"), 0)
+	arrived := make(chan []byte, 1)
+	go func() {
+		room := make([]byte, 2048)
+		size, _, err := socket.ReadFrom(room)
+		if err == nil {
+			arrived <- room[:size]
+		}
+	}()
+	c.Eventually(func() []byte {
+		_, _ = c.file.Write(request) // a device that was just plugged in may lose a frame
+		select {
+		case frame := <-arrived:
+			return frame
+		default:
+			return nil
+		}
+	}).WithTimeout(time.Minute).Should(HavePrefix(string(request)))
+
+	c.Expect(n.Close()).To(Succeed())
+	_, err = net.InterfaceByName(device)
+	c.Expect(err).To(HaveOccurred())
+	_, err = n.Cable(t.Context(), "a.name")
+	c.Expect(err).To(MatchError(ContainSubstring("not a name")))
 }
 
 func TestNamesAndEnd(t *testing.T) {
