@@ -196,15 +196,15 @@ install-test: need-root test-tools helm lab-programs $(BIN)/gotestsum ## What `m
 NODE_PROGRAMS := $(if $(FLOW),$(if $(findstring Kubernetes,$(FLOW))$(findstring NodeOfTheSource,$(FLOW)),node-programs),node-programs)
 
 # Whoever waits for one flow sees how far it is: -p 1 shows what a test says while it runs. What a cluster has at its end is the last line.
-ONE_FLOW = IRONFLOW_BIN=$(BIN) go test -vet=off -count 1 -p 1 -timeout 300m -tags machine -run '$(FLOW)' ./test/vm/flows ./test/vm/install ./test/vm/edge -v | \
+ONE_FLOW = IRONFLOW_BIN=$(BIN) go test -vet=off -count 1 -p 1 -timeout 300m -tags machine -run '$(FLOW)' ./test/vm/flows ./test/vm/install ./test/vm/edge ./test/hub/agentbased -v | \
 	sed --unbuffered -e '/^=== /d' -e '/^{"nodes":/{h;d}' -e '$$G'
 
 # The flow of TestInstalled is the first part of one of TestFlows. The flows take most of the time, and wait in much of it:
 # what tests the machine alone runs beside them.
 .PHONY: test-machine
-test-machine: need-root coreos-installer lab-programs machine-programs $(NODE_PROGRAMS) $(BIN)/gotestsum ## Whole machines in QEMU, their network and the flows on them (needs root, cargo): FLOW=TestInstalled|TestKubernetes|TestAgentBasedKubernetes|TestFlows/disk/power_cut|TestMultipathDisk|...
+test-machine: need-root coreos-installer lab-programs machine-programs $(NODE_PROGRAMS) $(BIN)/gotestsum ## Whole machines in QEMU, their network and the flows on them (needs root, cargo): FLOW=TestInstalled|TestKubernetes|TestAgentBasedKubernetes|TestAgentBasedBesideContainers|TestFlows/disk/power_cut|TestMultipathDisk|...
 	@$(BIN)/ironflow-lab prepare
-	@$(if $(FLOW),$(ONE_FLOW),IRONFLOW_BIN=$(BIN) $(BIN)/gotestsum --format testname -- -p 2 -vet=off -timeout 300m -tags machine -skip '^TestInstalled$$' ./test/vm/...)
+	@$(if $(FLOW),$(ONE_FLOW),IRONFLOW_BIN=$(BIN) $(BIN)/gotestsum --format testname -- -p 2 -vet=off -timeout 300m -tags machine -skip '^TestInstalled$$' ./test/vm/... ./test/hub/agentbased)
 
 .PHONY: test-ipa
 test-ipa: ## The IPA plugin with the real ironic-python-agent (Python; part of test-e2e and test-smoke)
