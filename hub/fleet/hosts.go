@@ -231,7 +231,7 @@ func (f *Fleet) InstallHost(ctx context.Context, key store.HostKey) (wire.Host, 
 
 // ResetHost makes a host ready to begin anew with its next registration. A host
 // that shares its cluster with others can be reset only after it was added to
-// an installed one; reset the cluster otherwise.
+// an installed one; the cluster is reset otherwise, unless it is installed.
 func (f *Fleet) ResetHost(ctx context.Context, key store.HostKey) (wire.Host, error) {
 	out, err := f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
 		c, err := w.ClusterOf(host)
@@ -242,7 +242,11 @@ func (f *Fleet) ResetHost(ctx context.Context, key store.HostKey) (wire.Host, er
 			return refusal.Conflict("host %s belongs to no cluster; there is nothing to reset", judge.HostName(host))
 		case c.Own:
 			return reset(w, host, c)
-		case host.API.Kind != wire.HostKindAddToExistingClusterHost:
+		case host.API.Kind == wire.HostKindAddToExistingClusterHost:
+		case slices.Contains([]string{wire.ClusterStatusInstalled, wire.ClusterStatusAddingHosts}, c.API.Status):
+			return refusal.Conflict("host %s was installed with cluster %s, which runs and is not installed anew: remove the host and boot it from its live image; it joins the cluster then",
+				judge.HostName(host), c.API.Name)
+		default:
 			return refusal.Conflict("host %s is installed with its cluster; reset the cluster", judge.HostName(host))
 		}
 		return w.Trigger(host, hostmachine.ResettingPendingUserAction, "")
