@@ -73,7 +73,10 @@ type Rule struct{ Reason, Signer, Says string }
 
 // Rules are all rules in the order in which they are asked.
 func Rules() []Rule {
-	out := []Rule{{string(Unreadable), "", "it is one PKCS#10 request, signed with its own key (RSA from 2048 bits, ECDSA from 256, Ed25519), with no extensions except names and addresses"}}
+	out := []Rule{{
+		string(Unreadable), "",
+		"it is one PKCS#10 request of at most 8 KiB, signed with its own key (RSA from 2048 bits, ECDSA from 256, Ed25519), with no extensions except names and addresses",
+	}}
 	for _, r := range rules {
 		out = append(out, Rule{string(r.reason), r.signer, r.says})
 	}
