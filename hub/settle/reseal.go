@@ -40,12 +40,14 @@ func (u *Units) resealClusters(ctx context.Context) (plain bool, _ error) {
 		}
 		for _, c := range found {
 			filter.After, plain = c.API.ID, plain || c.PullSecret.Plain()
-			err := u.Update(ctx, func(w *Work) error {
-				wasPlain, err := w.reseal(c.API.ID)
+			var lost error
+			err := u.Update(ctx, func(w *Work) (err error) {
+				var wasPlain bool
+				wasPlain, lost, err = w.reseal(c.API.ID)
 				plain = plain || wasPlain
 				return err
 			})
-			if err != nil && !refusal.IsNotFound(err) {
+			if err = errors.Join(err, lost); err != nil && !refusal.IsNotFound(err) {
 				problems = append(problems, fmt.Errorf("cluster %s: %w", c.API.Name, err))
 			}
 		}
@@ -55,18 +57,16 @@ func (u *Units) resealClusters(ctx context.Context) (plain bool, _ error) {
 	}
 }
 
-// reseal tells whether there was a manifest that was plain.
-func (w *Work) reseal(clusterID string) (plain bool, _ error) {
+// reseal tells whether there was a manifest that was plain, and what could not be opened: that keeps nothing else of
+// the cluster from the present key.
+func (w *Work) reseal(clusterID string) (plain bool, lost, _ error) {
 	c, err := w.Cluster(clusterID)
 	if err != nil {
-		return false, err
+		return false, nil, err
 	}
 	renewed, secretErr := w.units.Made().RenewPullSecret(c)
-	again, err := w.units.Made().Reseal(w.Reader, clusterID)
+	again, filesErr := w.units.Made().Reseal(w.Reader, clusterID)
 	more, plain, manifestsErr := w.units.Made().ResealManifests(w.Reader, clusterID)
-	if err := errors.Join(secretErr, err, manifestsErr); err != nil {
-		return false, err
-	}
 	again = append(again, more...)
 	for _, f := range again {
 		w.PutFile(f)
@@ -75,7 +75,7 @@ func (w *Work) reseal(clusterID string) (plain bool, _ error) {
 	if renewed || stale || len(again) > 0 {
 		w.TouchCluster(c) // its version vouches for its files
 	}
-	return plain || member, c.Kept.Lost()
+	return plain || member, errors.Join(secretErr, filesErr, manifestsErr, c.Kept.Lost()), nil
 }
 
 // resealInfraEnvs tells whether there was one whose secret was plain.

@@ -1,6 +1,8 @@
 package vault
 
 import (
+	"errors"
+
 	"github.com/ironflow/ironflow/hub/seal"
 	"github.com/ironflow/ironflow/hub/store"
 )
@@ -28,13 +30,14 @@ func (v Vault) PutManifest(clusterID, file, content string) (store.ClusterFile, 
 	return v.put(clusterID, file, []byte(content))
 }
 
-// ResealManifests seals those anew that were sealed with an earlier key; plain tells that
-// there was one that had never been sealed.
+// ResealManifests seals those anew that were sealed with an earlier key, as [Vault.Reseal] does; plain
+// tells that there was one that had never been sealed.
 func (v Vault) ResealManifests(r *store.Reader, clusterID string) (out []store.ClusterFile, plain bool, err error) {
 	names, err := r.ClusterFileNames(clusterID, manifests)
 	if err != nil {
 		return nil, false, err
 	}
+	var lost []error
 	for _, name := range names {
 		kept, err := r.ClusterFile(clusterID, name)
 		if err != nil {
@@ -42,12 +45,12 @@ func (v Vault) ResealManifests(r *store.Reader, clusterID string) (out []store.C
 		}
 		again, done, err := v.Keys.Renew(place(clusterID, name), seal.Text(kept))
 		if err != nil {
-			return nil, false, err
+			lost = append(lost, err)
 		}
 		if done {
 			plain = plain || seal.Text(kept).Plain()
 			out = append(out, store.ClusterFile{ClusterID: clusterID, Name: name, Content: string(again)})
 		}
 	}
-	return out, plain, nil
+	return out, plain, errors.Join(lost...)
 }

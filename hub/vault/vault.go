@@ -201,7 +201,8 @@ func Gone(r *store.Reader, clusterID string, but []store.ClusterFile) ([]store.C
 	return out, nil
 }
 
-// Reseal seals the files of a cluster anew that were sealed with an earlier key.
+// Reseal seals the files of a cluster anew that were sealed with an earlier key. Those that cannot be opened are left as
+// they are, and the error says which; the others are returned all the same.
 func (v Vault) Reseal(r *store.Reader, clusterID string) ([]store.ClusterFile, error) {
 	names, err := r.ClusterFileNames(clusterID, folder)
 	if err != nil {
@@ -212,6 +213,7 @@ func (v Vault) Reseal(r *store.Reader, clusterID string) ([]store.ClusterFile, e
 		return nil, err
 	}
 	var out []store.ClusterFile
+	var lost []error
 	for _, name := range append(names, handedIn...) {
 		sealed, err := r.ClusterFile(clusterID, name)
 		if err != nil {
@@ -222,7 +224,8 @@ func (v Vault) Reseal(r *store.Reader, clusterID string) ([]store.ClusterFile, e
 		}
 		plain, err := v.Keys.Open(place(clusterID, name), sealed)
 		if err != nil {
-			return nil, err
+			lost = append(lost, err)
+			continue
 		}
 		again, err := v.put(clusterID, name, plain)
 		if err != nil {
@@ -230,5 +233,5 @@ func (v Vault) Reseal(r *store.Reader, clusterID string) ([]store.ClusterFile, e
 		}
 		out = append(out, again)
 	}
-	return out, nil
+	return out, errors.Join(lost...)
 }
