@@ -235,7 +235,7 @@ func TestFromObjectsToAnInstalledHost(t *testing.T) {
 
 	env := get(w, &agentv1.InfraEnv{ObjectMeta: meta("edge")})
 	key := store.HostKey{InfraEnvID: hubid.InfraEnv(env), HostID: uuid.NewString()}
-	token, err := w.hub.AgentToken(t.Context(), key.InfraEnvID)
+	token, err := w.hub.MachineToken(t.Context(), key.InfraEnvID, get(w, host).Spec.BootMACAddress) // which is in the host's live image
 	w.Expect(err).NotTo(HaveOccurred())
 	machine := w.hub.Agent(token)
 	answer := func() {

@@ -81,6 +81,11 @@ const (
 	// SeenIn, on an Agent, stands for the records of the hub in which its host was seen last: where
 	// they are others, the host was lost, and was not removed. Ours to write.
 	SeenIn = "ironflow.io/seen-in"
+	// ImageOf, on an Agent, is whose live image its host has registered from, by the token in it: the boot MAC address
+	// of a machine, or [ImageOfAll]. Without it nobody knows. Ours to write.
+	ImageOf = "ironflow.io/image-of"
+	// ImageOfAll is its value for an image that is for all hosts of the InfraEnv.
+	ImageOfAll = "infra-env"
 	// HandedOutFor, on a PreprovisioningImage whose host was given another InfraEnv's label, is the
 	// InfraEnv from before and what stands for the address that was handed out for it. Ours to write.
 	HandedOutFor = "ironflow.io/handed-out-for"

@@ -155,6 +155,9 @@ func (r *reconciler) sync(ctx context.Context, agent *agentv1.Agent) error {
 	if err != nil {
 		return &reconcile.Unavailable{What: "the hub's store", Err: err}
 	}
+	if written, err := r.origin(ctx, agent, view); written || err != nil {
+		return err
+	}
 	if written, err := r.inherit(ctx, agent, env, view.Status); written || err != nil {
 		return err
 	}

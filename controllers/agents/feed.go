@@ -120,6 +120,7 @@ func (f *feed) make(ctx context.Context, env *agentv1.InfraEnv, key store.HostKe
 	if err != nil {
 		return agent, err
 	}
+	registeredFrom(agent, view)
 	agent.Spec.Approved = agent.Spec.Approved || view.Approved
 	agent.Spec.InstallerArgs, agent.Spec.IgnitionConfigOverrides = record.InstallerArgs, record.IgnitionConfigOverrides
 	agent.Spec.NodeLabels = textMap(record.NodeLabels)

@@ -55,10 +55,28 @@ func (r *Reconciler) agentsOf(ctx context.Context, host *metal3v1.BareMetalHost)
 			claiming.Items = append(claiming.Items, a)
 		}
 	}
-	if len(claiming.Items) == 0 {
-		return own, nil
+	if found := believed(claiming.Items, host); len(found) > 0 {
+		return found, nil
 	}
-	return claiming.Items, nil
+	return own, nil
+}
+
+// believed are those that may be the host's machine, of all Agents that say so: whoever has registered from the image of
+// another machine is that one. Where one has from the host's own image, those that have not are strangers.
+func believed(claiming []agentv1.Agent, host *metal3v1.BareMetalHost) []agentv1.Agent {
+	mac := strings.ToLower(host.Spec.BootMACAddress)
+	from := func(a *agentv1.Agent) string { return a.Annotations[names.ImageOf] }
+	linked := func(a *agentv1.Agent) bool { return a.Labels[names.AgentHostLabel] == names.HostLabel(host.Name) }
+	proven := slices.ContainsFunc(claiming, func(a agentv1.Agent) bool { return from(&a) == mac })
+	return slices.DeleteFunc(claiming, func(a agentv1.Agent) bool {
+		switch image := from(&a); {
+		case linked(&a), image == mac, image == "":
+			return false
+		case image == names.ImageOfAll:
+			return proven
+		}
+		return true
+	})
 }
 
 func (r *Reconciler) hostsOfAgent(ctx context.Context, obj client.Object) []ctrlreconcile.Request {

@@ -54,8 +54,13 @@ func lend(in Input, host *metal3v1.BareMetalHost) Plan {
 	if in.Agent == nil || !in.Agent.DeletionTimestamp.IsZero() || !started(host) {
 		return plan
 	}
-	if !linkedAgent(in) && !takesPart(in) {
+	switch {
+	case linkedAgent(in):
+	case !takesPart(in):
 		plan.Says = bootedOtherwise(in)
+		return plan
+	case in.Agent.Annotations[names.ImageOf] == names.ImageOfAll:
+		plan.Says = fromSharedImage(in)
 		return plan
 	}
 	plan.Agent = dress(in.Agent, host)
@@ -86,6 +91,15 @@ func bootedOtherwise(in Input) Word {
 	return no(EventAgentInDoubt, fmt.Sprintf("Agent %s says that it has this host's boot MAC address %s, and registered after the host was installed: it is another machine, or somebody has booted this one. "+
 		"It is not approved. Next: if the machine is to be installed anew, kubectl annotate bmh -n %s %s %s=%s; else kubectl delete agent -n %s %s",
 		in.Agent.Name, in.Host.Spec.BootMACAddress, in.Host.Namespace, in.Host.Name, names.GiveBack, in.Host.Name, in.Host.Namespace, in.Agent.Name))
+}
+
+// fromSharedImage leaves an Agent alone that has not booted the host's own image, which alone is handed out for its machine:
+// every machine that has the image of the InfraEnv could say that it has the host's address, and would get what the
+// host is told.
+func fromSharedImage(in Input) Word {
+	return no(EventAgentInDoubt, fmt.Sprintf("Agent %s says that it has this host's boot MAC address %s, but has registered from the image of InfraEnv %s, not from that of this host: it is another machine, or somebody has booted this one by hand. "+
+		"It is not approved. Next: nothing, if the host's machine is still to boot its own image; else kubectl delete agent -n %s %s",
+		in.Agent.Name, in.Host.Spec.BootMACAddress, in.Host.Labels[names.InfraEnvLabel], in.Agent.Namespace, in.Agent.Name))
 }
 
 // inDoubt asks a person which of the machines is the host.

@@ -30,6 +30,9 @@ type LostHost struct {
 	Token string
 	// Signing are the signing requests of its kubelet.
 	Signing store.Signing
+	// Machine is whose live image the host had registered from (see [HostView.Machine]): its agent, which goes on, has no
+	// other token. Empty where nobody knows.
+	Machine string
 	// Since is when whoever knows it heard of it first.
 	Since time.Time
 	// EnvBirth is that of its infra-env's record when the host was last seen in the hub (see
@@ -107,6 +110,7 @@ func (f *Fleet) current(ctx context.Context, key store.HostKey) error {
 func (l LostHost) record(w *settle.Work, key store.HostKey) *store.Host {
 	k := l.Known
 	host := &store.Host{Approved: l.Approved, DiskChosen: k.InstallationDiskID != "", InventoryAt: w.Now, Signing: l.Signing}
+	host.Bearer.Machine = l.Machine
 	host.Asked, host.EndpointToken, host.EndpointHeaders = l.Asked, l.Token, headersOf(l.Asked.Headers)
 	host.API = wire.Host{
 		ID: key.HostID, InfraEnvID: key.InfraEnvID, Kind: wire.HostKindHost, Href: hostHref(key.InfraEnvID, key.HostID),

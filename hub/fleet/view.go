@@ -55,6 +55,10 @@ type HostView struct {
 	Restored bool
 	// Signing are the signing requests of its kubelet since its installation began.
 	Signing store.Signing
+	// Machine is whose live image the host has registered from, by the token in it: named as that image is, such as by the
+	// boot MAC address. Shared tells that the image was that of the infra-env. A hub that checks no tokens knows neither.
+	Machine string
+	Shared  bool
 	// EnvBirth is [store.InfraEnv.Birth] of its infra-env, for a host that would have to come
 	// back if its record were lost; empty for any other.
 	EnvBirth string
@@ -82,22 +86,39 @@ func (f *Fleet) View(ctx context.Context, key store.HostKey) (HostView, wire.Hos
 	return view, api, err
 }
 
+// mostClaims is how many hosts are looked at that say they have an address.
+const mostClaims = 100
+
 // HostByMAC returns the infra-env's host with that address in its inventory.
 // False means that there is none (yet), or that several say that they have it:
-// a machine's word alone does not tell which of them it is.
+// a machine's word alone does not tell which of them it is. The token does of the one that has registered from
+// the image of the machine with that address, and of others that have from that of another machine.
 func (f *Fleet) HostByMAC(ctx context.Context, infraEnvID, mac string) (HostView, bool, error) {
 	var view HostView
 	found := false
 	err := f.units.View(ctx, func(w *settle.Work) error {
-		hosts, err := w.Reader.Hosts(store.HostFilter{InfraEnvID: infraEnvID, MAC: strings.ToLower(mac), Limit: 2})
-		if err != nil || len(hosts) != 1 {
+		hosts, err := w.Reader.Hosts(store.HostFilter{InfraEnvID: infraEnvID, MAC: strings.ToLower(mac), Bare: true, Limit: mostClaims})
+		if err != nil {
 			return err
 		}
-		f.units.Heard(hosts[0])
-		view, found = viewOf(hosts[0]), true
-		return nil
+		if hosts = believed(hosts, strings.ToLower(mac)); len(hosts) != 1 {
+			return nil
+		}
+		host, err := w.Host(hosts[0].Key())
+		if err == nil {
+			view, found = viewOf(host), true
+		}
+		return err
 	})
 	return view, found, err
+}
+
+// believed are those of the hosts that may be the machine with the address, of all that say so.
+func believed(hosts []*store.Host, mac string) []*store.Host {
+	if at := slices.IndexFunc(hosts, func(h *store.Host) bool { return h.Bearer.Machine == mac }); at >= 0 {
+		return hosts[at : at+1]
+	}
+	return slices.DeleteFunc(hosts, func(h *store.Host) bool { return h.Bearer.Machine != "" })
 }
 
 func viewOf(host *store.Host) HostView {
@@ -108,6 +129,7 @@ func viewOf(host *store.Host) HostView {
 		Failed: host.API.Status == wire.HostStatusError, Cancelled: host.API.Status == wire.HostStatusCancelled,
 		CheckedInAt: host.API.CheckedInAt.Time, StatusSince: host.API.StatusUpdatedAt.Time, InventoryAt: host.InventoryAt,
 		CutOff: host.CutOff, Asked: host.Asked, Restored: host.Restored, Signing: host.Signing,
+		Machine: host.Bearer.Machine, Shared: host.Bearer.Machine == "" && host.Bearer.Serial > 0,
 	}
 	if p := host.API.Progress; p != nil {
 		v.StageInfo, v.Percent, v.StageUpdatedAt = p.ProgressInfo, int(p.InstallationPercentage), p.StageUpdatedAt.Time

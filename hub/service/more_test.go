@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
@@ -295,6 +296,26 @@ func TestWhatControllersTellIsForOneHost(t *testing.T) {
 			}, time.Minute).Should(Equal(wire.HostStatusInstalling))
 		})
 	}
+}
+
+// TestAMachineOfAnotherImageHasNotTheAddress: its failure would end the deployment of the one that has.
+func TestAMachineOfAnotherImageHasNotTheAddress(t *testing.T) {
+	const mac = "02:00:00:00:00:01"
+	w := start(t, service.Options{}, &service.InfraEnvSpec{SingleHost: true})
+	says := func(host, image string) {
+		_, err := w.RegisterHost(w.ctx, service.Registration{InfraEnvID: envID, HostID: host, By: auth.Claims{InfraEnvID: envID, Machine: image}})
+		w.Expect(err).NotTo(HaveOccurred())
+		w.inventory(host, func(i *wire.Inventory) { i.Interfaces[0].MACAddress = mac })
+	}
+	says(hostA, "02:00:00:00:00:99")
+	_, found, err := w.HostByMAC(w.ctx, envID, mac)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(found).To(BeFalse(), "it has booted the image of another machine")
+	says(hostB, mac)
+	view, found, err := w.HostByMAC(w.ctx, envID, mac)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(found).To(BeTrue())
+	w.Expect(view).To(And(HaveField("Key", key(hostB)), HaveField("Machine", mac), HaveField("Shared", false)))
 }
 
 func TestTwoHostsThatSayTheyHaveAnAddress(t *testing.T) {

@@ -83,6 +83,9 @@ func newMetal(w *world) *metal {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: m.site.env.Namespace, Name: "bmc"}, Data: map[string][]byte{"username": []byte("admin"), "password": []byte("hunter2hunter2")}}
 	w.Expect(m.Create(w.Context(), secret)).To(Succeed())
 	w.Expect(m.Create(w.Context(), bmh)).To(Succeed())
+	var err error
+	p.token, err = w.hub.MachineToken(p.id, bmh.Spec.BootMACAddress)
+	w.Expect(err).NotTo(HaveOccurred())
 	m.deployed(p)
 	return m
 }

@@ -174,11 +174,16 @@ func (h *Hub) PID() int { return h.process.PID() }
 
 // AgentToken is the token of an infra-env's agents, as its live images carry it.
 func (h *Hub) AgentToken(infraEnv string) (string, error) {
+	return h.MachineToken(infraEnv, "")
+}
+
+// MachineToken is the token of the agent of one machine, as its own live image carries it.
+func (h *Hub) MachineToken(infraEnv, machine string) (string, error) {
 	key, err := auth.LoadKey(filepath.Join(h.Data, "agent.key"))
 	if err != nil {
 		return "", err
 	}
-	return key.Token(auth.Claims{InfraEnvID: infraEnv, Generation: 1})
+	return key.Token(auth.Claims{InfraEnvID: infraEnv, Generation: 1, Machine: machine})
 }
 
 // Tail is the end of the hub's log.
