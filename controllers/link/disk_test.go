@@ -2,6 +2,7 @@ package link_test
 
 import (
 	"testing"
+	"time"
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
@@ -86,4 +87,37 @@ func TestHintsOfAPath(t *testing.T) {
 			g.Expect(ok).To(BeTrue())
 		})
 	}
+}
+
+// TestWhatHintsHaveChosen: a disk that was named by its path makes room for it, and hints that fit no disk leave nothing behind.
+func TestWhatHintsHaveChosen(t *testing.T) {
+	disks := func(a *agentv1.Agent) {
+		a.Status.Inventory.Disks = []agentv1.HostDisk{{ID: "small", Path: "/dev/sda", SizeBytes: 1, InstallationEligibility: agentv1.HostInstallationEligibility{Eligible: true}}}
+	}
+	hints := func(serial string) func(*metal3v1.BareMetalHost) {
+		return func(h *metal3v1.BareMetalHost) {
+			h.Spec.RootDeviceHints = &metal3v1.RootDeviceHints{SerialNumber: serial, DeviceName: "/dev/sda"}
+		}
+	}
+	t.Run("a path that was chosen before", func(t *testing.T) {
+		a := registered("ours", time.Now(), linked, disks, func(a *agentv1.Agent) { a.Spec.InstallationDiskPath = "/dev/sda" })
+		w := newWorld(t, host(metal3v1.StateProvisioning, asked, hints("")), a)
+		w.pass()
+		w.Expect(w.agent("ours").Spec).To(And(HaveField("InstallationDiskID", "small"), HaveField("InstallationDiskPath", "")), "both together are refused by the API server")
+	})
+	t.Run("hints that fit no disk, and are taken away", func(t *testing.T) {
+		w := newWorld(t, host(metal3v1.StateProvisioning, asked, hints("S9")), registered("ours", time.Now(), linked, disks))
+		h := w.pass()
+		w.Expect(w.agent("ours").Spec.InstallationDiskID).To(Equal(link.NoSuchDisk))
+		h.Spec.RootDeviceHints = nil
+		w.Expect(w.kube.Update(t.Context(), h)).To(Succeed())
+		w.pass()
+		w.Expect(w.agent("ours").Spec.InstallationDiskID).To(BeEmpty())
+	})
+	t.Run("what the Agent says itself", func(t *testing.T) {
+		a := registered("ours", time.Now(), linked, disks, func(a *agentv1.Agent) { a.Spec.InstallationDiskID = "small" })
+		w := newWorld(t, host(metal3v1.StateProvisioning, asked), a)
+		w.pass()
+		w.Expect(w.agent("ours").Spec.InstallationDiskID).To(Equal("small"))
+	})
 }

@@ -50,7 +50,9 @@ func dress(agent *agentv1.Agent, host *metal3v1.BareMetalHost) *agentv1.Agent {
 		}
 	}
 	if id, ok := InstallationDisk(agent.Status.Inventory.Disks, host.Spec.RootDeviceHints); ok {
-		want.Spec.InstallationDiskID = id
+		want.Spec.InstallationDiskID, want.Spec.InstallationDiskPath = id, "" // which exclude each other
+	} else if !hinted(host) && want.Spec.InstallationDiskID == NoSuchDisk {
+		want.Spec.InstallationDiskID = "" // it was for hints that are gone
 	}
 	if sameAgent(agent, want) {
 		return nil
@@ -62,8 +64,13 @@ func dress(agent *agentv1.Agent, host *metal3v1.BareMetalHost) *agentv1.Agent {
 // which may start the installation: with hints, once the machine has told its disks.
 func disksKnown(agent *agentv1.Agent, host *metal3v1.BareMetalHost) bool {
 	_, told := InstallationDisk(agent.Status.Inventory.Disks, host.Spec.RootDeviceHints)
+	return told || !hinted(host)
+}
+
+// hinted reports whether the host says which disk is to be installed to.
+func hinted(host *metal3v1.BareMetalHost) bool {
 	hints := host.Spec.RootDeviceHints
-	return told || hints == nil || *hints == (metal3v1.RootDeviceHints{})
+	return hints != nil && *hints != (metal3v1.RootDeviceHints{})
 }
 
 // linkedTo says that the host's Agent is linked, and what of the host cannot reach it.
