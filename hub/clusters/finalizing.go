@@ -74,7 +74,7 @@ func (r *Registry) ReportOperator(ctx context.Context, clusterID string, p wire.
 	if !slices.Contains(operatorStatuses, p.Status) {
 		return refusal.BadRequest("status %.40q: want failed, progressing or available", p.Status)
 	}
-	p.StatusInfo = clipped(p.StatusInfo)
+	p.StatusInfo, p.Version = clipped(p.StatusInfo), clipped(p.Version)
 	_, err := r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
 		i := slices.IndexFunc(c.API.MonitoredOperators, func(o wire.MonitoredOperator) bool { return o.Name == p.Name })
 		if i < 0 {

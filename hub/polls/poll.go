@@ -114,15 +114,21 @@ func checkIn(w *settle.Work, host *store.Host, p Poll) {
 // awayFrom are the statuses in which peers are not told of a host.
 var awayFrom = []string{wire.HostStatusDiscovering, wire.HostStatusDisconnected, wire.HostStatusBinding}
 
-// peerOf is how peers are told of a host: its addresses. Nothing for one that
+// mostPeerAddresses bounds what peers are told of a host, and ask it for, with each of their polls.
+const mostPeerAddresses = 256
+
+// peerOf is how peers are told of a host: its addresses, or as many as a machine has of them. Nothing for one that
 // they cannot ask for.
 func peerOf(host *store.Host, inventory *wire.Inventory) []byte {
 	if inventory == nil || slices.Contains(awayFrom, host.API.Status) {
 		return nil
 	}
 	peer := wire.ConnectivityCheckHost{HostID: host.API.ID}
+	left := mostPeerAddresses
 	for _, nic := range inventory.Interfaces {
 		addresses := plainAddresses(slices.Concat(nic.Ipv4Addresses, nic.Ipv6Addresses))
+		addresses = addresses[:min(len(addresses), left)]
+		left -= len(addresses)
 		if len(addresses) > 0 {
 			peer.Nics = append(peer.Nics, wire.ConnectivityCheckNIC{Name: nic.Name, MAC: nic.MACAddress, IPAddresses: addresses})
 		}

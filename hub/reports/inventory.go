@@ -77,18 +77,24 @@ const (
 	maxDisks      = 8 << 10
 	maxInterfaces = 8 << 10
 	maxAddresses  = 16 << 10
+	// maxHostname is what DNS allows; a kernel has 64. It is part of each event about the host.
+	maxHostname = 253
+	// maxCard bounds the name of a card and its address: a kernel's names have 15 bytes, other names of a card 127, and the
+	// longest addresses 59. They are told to the other hosts of the cluster.
+	maxCard = 128
 )
 
 // bounded refuses an inventory that no machine can have.
 func bounded(inventory *wire.Inventory) error {
-	addresses := 0
+	addresses, card := 0, 0
 	for _, nic := range inventory.Interfaces {
 		addresses += len(nic.Ipv4Addresses) + len(nic.Ipv6Addresses)
+		card = max(card, len(nic.Name), len(nic.MACAddress))
 	}
 	for _, c := range []struct {
 		have, most int
 		what       string
-	}{{len(inventory.Disks), maxDisks, "disks"}, {len(inventory.Interfaces), maxInterfaces, "interfaces"}, {addresses, maxAddresses, "addresses"}} {
+	}{{len(inventory.Disks), maxDisks, "disks"}, {len(inventory.Interfaces), maxInterfaces, "interfaces"}, {addresses, maxAddresses, "addresses"}, {len(inventory.Hostname), maxHostname, "bytes of a hostname"}, {card, maxCard, "bytes of a card's name or address"}} {
 		if c.have > c.most {
 			return refusal.BadRequest("the inventory has %d %s, at most %d are taken", c.have, c.what, c.most)
 		}

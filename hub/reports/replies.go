@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"strings"
 
 	"github.com/ironflow/ironflow/hub/hostmachine"
@@ -248,7 +249,11 @@ func storeDiskSpeed(w *settle.Work, host *store.Host, reply wire.StepReply) erro
 	if host.API.DisksInfo != "" && json.Unmarshal([]byte(host.API.DisksInfo), &infos) != nil {
 		infos = map[string]wire.DiskInfo{}
 	}
-	if inventory := judge.Inventory(host); inventory != nil && validations.FindDisk(inventory, found.Path) == nil {
+	inventory := judge.Inventory(host)
+	if inventory == nil {
+		return nil // it has registered anew since it was asked, and tells first which disks it has
+	}
+	if validations.FindDisk(inventory, found.Path) == nil {
 		return refusal.BadRequest("the host has no disk %.100q whose speed was asked for", found.Path)
 	}
 	infos[found.Path] = wire.DiskInfo{
@@ -283,11 +288,14 @@ func tellUpgrade(w *settle.Work, host *store.Host, reply wire.StepReply) error {
 		return err
 	}
 	p := unit.Props{"agent_image": found.AgentImage}
-	switch found.Result {
+	switch asked := found.AgentImage == w.Checks.AgentImage; found.Result {
 	case wire.UpgradeAgentResultSuccess:
+		if !asked { // it was not told to get that one, or is not any more
+			return nil
+		}
 		return w.HostEvent(host, "upgrade_agent_finished", wire.EventSeverityInfo, "it has the agent "+found.AgentImage+" and restarts with it", p)
 	case wire.UpgradeAgentResultFailure:
-		if host.AgentFailed == found.AgentImage { // it is told again every minute
+		if !asked || host.AgentFailed == found.AgentImage { // it is told again every minute
 			return nil
 		}
 		host.AgentFailed = found.AgentImage
@@ -334,13 +342,30 @@ func storeImages(w *settle.Work, host *store.Host, reply wire.StepReply) error {
 		}
 		status = now
 	}
+	if err := tellImages(w, host, changed); err != nil {
+		return err
+	}
+	host.API.ImagesStatus = unit.Text(status)
+	w.Touch(host, store.ChangedHost)
+	return nil
+}
+
+// tellImages says which images the host could pull, or could not, of those that it was asked for: the names of others are
+// its own invention, as many as it likes.
+func tellImages(w *settle.Work, host *store.Host, changed []wire.ContainerImageAvailability) error {
+	c, err := w.ClusterOf(host)
+	if err != nil {
+		return err
+	}
+	asked := w.ImagesOf(c).ToCheck()
 	for _, image := range changed {
+		if !slices.Contains(asked, image.Name) {
+			continue
+		}
 		if err := tellImage(w, host, image); err != nil {
 			return err
 		}
 	}
-	host.API.ImagesStatus = unit.Text(status)
-	w.Touch(host, store.ChangedHost)
 	return nil
 }
 
