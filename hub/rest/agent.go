@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"net/http"
@@ -94,6 +95,9 @@ func stepReply(r *request) (any, error) {
 	var reply wire.StepReply
 	if err := r.body(&reply); err != nil {
 		return nil, err
+	}
+	if r.caller.scope() != "" {
+		r.limits.budgets.charge(key, len(reply.Output)/budgetBytes)
 	}
 	return nil, r.hub.Reply(r.Context(), key, reply)
 }
@@ -270,7 +274,7 @@ func triggerEvent(r *request) (any, error) {
 	if err := r.tells(&e); err != nil {
 		return nil, err
 	}
-	if err := r.spend(store.HostKey{InfraEnvID: r.caller.infraEnvID, HostID: wire.Value(e.HostID)}); err != nil {
+	if err := r.spend(store.HostKey{InfraEnvID: r.caller.infraEnvID, HostID: cmp.Or(wire.Value(e.HostID), r.caller.one())}); err != nil {
 		return nil, err
 	}
 	return nil, r.hub.AddEvent(r.Context(), e)
