@@ -34,7 +34,11 @@ func registerHost(r *request) (any, error) {
 	if err := r.body(&p); err != nil {
 		return nil, err
 	}
-	key := store.HostKey{InfraEnvID: env, HostID: strings.ToLower(clip(p.HostID))}
+	id, err := asID("host_id", p.HostID) // in the form by which the agent is found again
+	if err != nil {
+		return nil, err
+	}
+	key := store.HostKey{InfraEnvID: env, HostID: id}
 	if err := r.spendOnRegistration(key); err != nil {
 		return nil, err
 	}
@@ -50,7 +54,7 @@ func registerHost(r *request) (any, error) {
 		version = r.Header.Get(wire.HeaderAgentVersion)
 	}
 	answer, err := r.hub.RegisterHost(r.Context(), service.Registration{
-		InfraEnvID: env, HostID: p.HostID, AgentVersion: version, Attempt: attempt, By: r.caller.agent, From: r.from(), WantsToken: r.wantsToken(),
+		InfraEnvID: env, HostID: id, AgentVersion: version, Attempt: attempt, By: r.caller.agent, From: r.from(), WantsToken: r.wantsToken(),
 	})
 	if err != nil {
 		return nil, err

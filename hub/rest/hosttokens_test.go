@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -279,4 +280,25 @@ func expectTwins(t *testing.T, hub *testhub.Hub, key store.HostKey, said ...any)
 	g.Expect(code).To(Equal(200), raw)
 	g.Expect(host.Status).To(Equal(wire.HostStatusInsufficient))
 	g.Expect(host.ValidationsInfo).To(ContainSubstring("Two machines have the same id"))
+}
+
+// TestAHostWhoseIDIsInCapitals is the host of the same id: its agent, and whoever asks for it, finds it again. Other forms of it are
+// no hosts of their own.
+func TestAHostWhoseIDIsInCapitals(t *testing.T) {
+	g := NewWithT(t)
+	hub := testhub.Start(t, testhub.Options{})
+	env, token := hub.InfraEnv(t, "edge")
+	agent := hub.Agent(token)
+	key := store.HostKey{InfraEnvID: env, HostID: uuid.NewString()}
+	agent.Register(t, store.HostKey{InfraEnvID: env, HostID: strings.ToUpper(key.HostID)})
+	agent.Poll(t, key)
+	agent.Register(t, key)
+	for _, form := range []string{"{" + key.HostID + "}", "urn:uuid:" + key.HostID, strings.ReplaceAll(key.HostID, "-", "")} {
+		code, raw := agent.Do(t, http.MethodPost, "/infra-envs/"+env+"/hosts", wire.HostCreateParams{HostID: form, DiscoveryAgentVersion: "agent:1"}, nil)
+		g.Expect(code).To(Equal(http.StatusBadRequest), raw)
+	}
+	var hosts wire.HostList
+	code, raw := hub.User().Do(t, http.MethodGet, "/infra-envs/"+env+"/hosts", nil, &hosts)
+	g.Expect(code).To(Equal(http.StatusOK), raw)
+	g.Expect(hosts).To(ConsistOf(HaveField("ID", key.HostID)))
 }
