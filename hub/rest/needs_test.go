@@ -1,12 +1,16 @@
 package rest_test
 
 import (
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/hub/rest"
+	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/hub/testhub"
 )
@@ -76,4 +80,21 @@ func TestPullSecretsAreInNoAnswer(t *testing.T) {
 		c.Expect(c.read("GET", path, "", 200)).To(HaveKeyWithValue("pull_secret_set", true), path)
 	}
 	c.Expect(c.do("PATCH", paths[1], `{"pull_secret":"{\"auths\":{\"registry.example\":{\"auth\":\"hunter2!\"}}}"}`, 400)).NotTo(ContainSubstring("hunter2"))
+}
+
+// TestLogsOfAClusterAreOfItsBootstrapHost: another host of it cannot put its own in their place.
+func TestLogsOfAClusterAreOfItsBootstrapHost(t *testing.T) {
+	g := NewWithT(t)
+	hub := testhub.Start(t, testhub.Options{Timers: service.Timers{Monitor: 10 * time.Millisecond}})
+	p, agents := twoRacks(t, hub)
+	for n := range p.hosts {
+		h, _ := p.host(t, n)
+		want := http.StatusForbidden
+		if h.Bootstrap {
+			want = http.StatusNoContent
+		}
+		code, raw := agents[n].Send(t, http.MethodPost, "/clusters/"+p.cluster+"/logs?logs_type=controller", "multipart/form-data; boundary=x",
+			strings.NewReader("--x\r\nContent-Disposition: form-data; name=\"upfile\"; filename=\"a\"\r\n\r\njournal\r\n--x--\r\n"), nil)
+		g.Expect(code).To(Equal(want), "host %d: %s", n, raw)
+	}
 }

@@ -100,10 +100,16 @@ func (r *request) reachesAsHost(cluster string) error {
 		return err
 	case own == nil:
 		return notFound("there is no cluster %s", cluster)
-	case !ofHosts[r.operationID] && !own.Bootstrap:
+	case !own.Bootstrap && (!ofHosts[r.operationID] || r.ofController()):
 		return &service.Error{Code: http.StatusForbidden, Reason: fmt.Sprintf("host %s is not the bootstrap host of cluster %s, which alone may do this", own.ID, cluster)}
 	}
 	return nil
+}
+
+// ofController tells that the request is about the logs of the program inside a cluster: those of any other host would take
+// their place.
+func (r *request) ofController() bool {
+	return r.operationID == "V2UploadLogs" && r.URL.Query().Get("logs_type") == string(wire.LogsTypeController)
 }
 
 // sharedIn reports whether a host of the cluster is one that every agent of the infra-env
