@@ -27,13 +27,14 @@ type removed struct {
 	HighAvailabilityMode *string   `json:"high_availability_mode,omitempty"`
 	ControlPlaneCount    int64     `json:"control_plane_count,omitempty"`
 	CreatedAt            time.Time `json:"created_at"`
+	UserName             string    `json:"user_name,omitempty"`
 }
 
 // tellRemoval puts the end of the cluster on the timeline.
 func tellRemoval(w *settle.Work, c *store.Cluster) error {
 	a := c.API
 	return w.ClusterEvent(c, "cluster_deregistered", wire.EventSeverityInfo, "removed", unit.Props{"cluster": removed{
-		a.Name, a.Kind, a.Status, a.OpenshiftVersion, a.OpenshiftClusterID, a.BaseDNSDomain, a.CPUArchitecture, a.HighAvailabilityMode, a.ControlPlaneCount, a.CreatedAt,
+		a.Name, a.Kind, a.Status, a.OpenshiftVersion, a.OpenshiftClusterID, a.BaseDNSDomain, a.CPUArchitecture, a.HighAvailabilityMode, a.ControlPlaneCount, a.CreatedAt, a.UserName,
 	}})
 }
 

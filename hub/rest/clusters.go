@@ -143,7 +143,14 @@ func (r *request) removedToo() (bool, error) {
 }
 
 func getCluster(r *request) (any, error) {
+	removed, err := r.removedToo()
+	if err != nil {
+		return nil, err
+	}
 	id, err := r.cluster()
+	if removed && service.IsNotFound(err) {
+		return r.removedCluster(id, err) // a user with the role user does not see by its record whose it was
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -151,24 +158,31 @@ func getCluster(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	removed, err := r.removedToo()
-	if err != nil {
-		return nil, err
-	}
 	c, err := r.hub.Cluster(r.Context(), id, false)
 	if removed && service.IsNotFound(err) {
-		gone, err := r.hub.RemovedClusters(r.Context(), id)
-		if err != nil {
-			return nil, err
-		}
-		if len(gone) > 0 {
-			return gone[0], nil
-		}
+		return r.removedCluster(id, err)
 	}
 	if bare {
 		return c, err
 	}
 	return r.withHosts(c, err)
+}
+
+// removedCluster is a cluster as it was when it was removed, for a user who may see it; else why it is not there.
+func (r *request) removedCluster(id string, why error) (any, error) {
+	if r.caller.scope() != "" {
+		return nil, why
+	}
+	gone, err := r.hub.RemovedClusters(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range gone {
+		if !r.caller.hidesFrom(c.UserName) {
+			return c, nil
+		}
+	}
+	return nil, why
 }
 
 func updateCluster(r *request) (any, error) {

@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -75,4 +76,17 @@ func TestAUserHasWhatItHasMade(t *testing.T) {
 		g.Expect(code).To(Equal(403), "%s opens a cluster: %s", path, raw)
 	}
 	g.Expect(fmt.Sprint(people(t))).NotTo(ContainSubstring("a-token-of"), "only digests are kept")
+}
+
+// TestAUserSeesItsOwnRemovedCluster alone, as it does in the list.
+func TestAUserSeesItsOwnRemovedCluster(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t)
+	own := f.madeBy(t, f.person("cleo"), "seven")
+	code, raw := f.person("cleo").Do(t, http.MethodDelete, "/clusters/"+own.cluster, nil, nil)
+	g.Expect(code).To(Equal(http.StatusNoContent), raw)
+	for who, want := range map[string]int{"cleo": http.StatusOK, "anna": http.StatusOK, "dora": http.StatusNotFound} {
+		code, raw = f.person(who).With("get_unregistered_clusters", "true").Do(t, http.MethodGet, "/clusters/"+own.cluster, nil, nil)
+		g.Expect(code).To(Equal(want), "%s: %s", who, raw)
+	}
 }
