@@ -35,8 +35,20 @@ func (i Images) ToCheck() []string {
 	if i.Release == "" {
 		return nil
 	}
-	all := []string{i.Release, i.MachineConfig, i.MustGather, i.Installer}
+	all := []string{i.Release, i.MachineConfig, i.mustGather(), i.Installer}
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+}
+
+// ofRelease is the key of the release's own image among several that gather; the others are of operators.
+const ofRelease = "ocp"
+
+// mustGather is the image that gathers what is known of the release; empty for none.
+func (i Images) mustGather() string {
+	var several map[string]string
+	if json.Unmarshal([]byte(i.MustGather), &several) != nil {
+		return i.MustGather // it is one image
+	}
+	return several[ofRelease]
 }
 
 // Check refuses names without a registry; the error lists all of them.

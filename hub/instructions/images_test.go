@@ -34,3 +34,14 @@ func TestImagesAreNamedWithTheirRegistry(t *testing.T) {
 		})
 	}
 }
+
+// TestImagesThatHostsPullBeforehand: what has a list of several is no image, and operators' own are pulled when they failed.
+func TestImagesThatHostsPullBeforehand(t *testing.T) {
+	g := NewWithT(t)
+	images := instructions.Images{Release: "quay.example/r:1", MachineConfig: "quay.example/m:1", MustGather: `{"ocp":"quay.example/g:1","cnv":"quay.example/v:1"}`}
+	g.Expect(images.ToCheck()).To(Equal([]string{"quay.example/r:1", "quay.example/m:1", "quay.example/g:1"}))
+	images.MustGather = `{"cnv":"quay.example/v:1"}`
+	g.Expect(images.ToCheck()).To(Equal([]string{"quay.example/r:1", "quay.example/m:1"}))
+	images.MustGather = "quay.example/g:2"
+	g.Expect(images.ToCheck()).To(ContainElement("quay.example/g:2"))
+}
