@@ -24,7 +24,8 @@ func TestALostTextKeepsNoOtherFromTheNewKey(t *testing.T) {
 	}{
 		"a manifest": {func(hub *service.Hub) error { return put(hub, "lost.yaml") }, "lost.yaml"},
 		"a file of its objects": {func(hub *service.Hub) error {
-			_, err := hub.EnsureCluster(t.Context(), service.ClusterSpec{ID: sharedCluster, Name: "c", Masters: 1, Files: []sources.File{{Name: "master.ign", From: "Secret site/roles", Content: []byte("{}")}}})
+			files := []sources.File{{Name: "master.ign", From: "Secret site/roles", Content: []byte("{}")}}
+			_, err := hub.EnsureCluster(t.Context(), service.ClusterSpec{ID: sharedCluster, Name: "c", Masters: 1, Files: files})
 			return err
 		}, "given/files"},
 		"a member of its record": {func(hub *service.Hub) error {

@@ -283,6 +283,7 @@ func parseFamily(o *object, six bool) family {
 		switch dynamic := comesByItself(a); {
 		case dynamic && !f.auto():
 			a.refuse(a.at("ip"), "has an end of its life, which only an address has that came by DHCP or from a router; leave that out, or switch dhcp or autoconf on")
+		case ok && six && addr.Addr().IsLinkLocalUnicast(): // the kernel makes it, of the card's own address
 		case ok && !dynamic:
 			f.addresses = append(f.addresses, addr)
 		}
