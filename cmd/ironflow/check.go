@@ -21,11 +21,13 @@ import (
 	"github.com/ironflow/ironflow/controllers/selfcheck"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/ironic/configured"
+	"github.com/ironflow/ironflow/ironic/urlcheck"
 )
 
 const checkLong = `Looks at what Ironflow needs around it, and says what is wrong and what to do: the Kubernetes API with its rights and
 definitions, whether baremetal-operator still runs, Ironic, base images, the image of ironic-python-agent, published
-addresses, certificates, the data folder and the clock. Nothing is written.
+addresses, certificates, the data folder and the clock. Nothing is changed. Whether Ironic reaches the published addresses,
+it is asked by a node, ironflow-check, that has no machine and is deleted again within seconds (the check "outside").
 
 It takes the flags and environment variables of "ironflow run", or with --controllers those of "ironflow controllers". In
 a pod of Ironflow it therefore needs no flags: kubectl -n ironflow-system exec deployment/ironflow -- /ironflow check
@@ -46,7 +48,7 @@ func newCheckCommand() *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Check what Ironflow needs (rights, Ironic, images, addresses, ...) and say what is wrong and what to do; changes nothing",
+		Short: "Check what Ironflow needs (rights, Ironic, images, addresses, ...) and say what is wrong and what to do",
 		Long:  checkLong,
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return runCheck(cmd.Context(), &s, o, cmd.OutOrStdout()) },
@@ -102,8 +104,12 @@ func allChecks(ctx context.Context, s *v1alpha1.IronflowConfiguration, hub bool)
 		checks = append(checks, selfcheck.Say("settings", selfcheck.OK, "no setting contradicts another one", ""))
 	}
 	checks = append(checks, clusterChecks(s, hub)...)
-	if s.Ironic.Endpoint != "" || s.Ironic.EndpointsFile != "" {
-		checks = append(checks, ironicCheck(ctx, s))
+	gateways, err := gateways(ctx, s)
+	switch {
+	case err != nil:
+		checks = append(checks, selfcheck.Say("ironic", selfcheck.Error, err.Error(), "docs/ironic.md"))
+	case len(gateways) > 0:
+		checks = append(checks, ironicCheck(gateways))
 	}
 	checks = append(checks, parts.CertificateCheck(s))
 	if !hub {
@@ -116,6 +122,7 @@ func allChecks(ctx context.Context, s *v1alpha1.IronflowConfiguration, hub bool)
 		selfcheck.AgentImage(images.AgentImages(s), func(ctx context.Context, image string) (bool, error) { return images.Pullable(ctx, s, image) }),
 		selfcheck.Loopback(published),
 		selfcheck.Answers(published),
+		outsideCheck(gateways, published),
 	)
 }
 
@@ -133,18 +140,37 @@ func clusterChecks(s *v1alpha1.IronflowConfiguration, hub bool) []selfcheck.Chec
 	return append(selfcheck.Kubernetes(config, time.Now), asked...)
 }
 
-// ironicCheck asks each Ironic by a gateway of its own.
-func ironicCheck(ctx context.Context, s *v1alpha1.IronflowConfiguration) selfcheck.Check {
+// gateways are those to each Ironic that is set, for the check alone.
+func gateways(ctx context.Context, s *v1alpha1.IronflowConfiguration) (list []*ironic.Gateway, err error) {
+	if s.Ironic.Endpoint == "" && s.Ironic.EndpointsFile == "" {
+		return nil, nil
+	}
 	configs, err := configured.All(s.Ironic)
-	var list []selfcheck.Ironic
 	for _, c := range configs {
 		gateway, problem := ironic.New(ctx, c)
 		if err = errors.Join(err, problem); problem == nil {
 			list = append(list, gateway)
 		}
 	}
-	if err != nil {
-		return selfcheck.Say("ironic", selfcheck.Error, err.Error(), "docs/ironic.md")
+	return list, err
+}
+
+// ironicCheck asks each Ironic whether it can be used.
+func ironicCheck(gateways []*ironic.Gateway) selfcheck.Check {
+	list := make([]selfcheck.Ironic, len(gateways))
+	for i, g := range gateways {
+		list[i] = g
 	}
 	return selfcheck.Ironics(list)
+}
+
+// outsideCheck asks each Ironic whether it reaches us.
+func outsideCheck(gateways []*ironic.Gateway, published []selfcheck.Published) selfcheck.Check {
+	list := make([]selfcheck.AskedIronic, len(gateways))
+	for i, g := range gateways {
+		list[i] = selfcheck.AskedIronic{Who: selfcheck.Who(g), Ask: func(ctx context.Context, urls []string) ([]urlcheck.Answer, error) {
+			return urlcheck.Ask(ctx, g, time.Now(), urls)
+		}}
+	}
+	return selfcheck.Outside(list, published)
 }

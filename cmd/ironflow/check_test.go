@@ -26,6 +26,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/parts"
 	"github.com/ironflow/ironflow/controllers/selfcheck"
 	"github.com/ironflow/ironflow/hub/pki"
+	"github.com/ironflow/ironflow/ironic/urlcheck"
 	"github.com/ironflow/ironflow/test/hub/realregistry"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
 	"github.com/ironflow/ironflow/test/media"
@@ -43,7 +44,11 @@ type stand struct {
 func newStand(t *testing.T) *stand {
 	t.Helper()
 	s := &stand{fleet: newFleet(t), dir: t.TempDir()}
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == names.AskedPath {
+			w.WriteHeader(http.StatusGone)
+		}
+	}))
 	t.Cleanup(server.Close)
 	s.Expect(os.MkdirAll(filepath.Join(s.dir, "images"), 0o755)).To(Succeed())
 	s.Expect(media.WriteFile(filepath.Join(s.dir, "images", "live.x86_64.iso"), media.Options{RootfsBytes: 1 << 20})).To(Succeed())
@@ -107,6 +112,8 @@ var plants = map[string]planted{
 	"half a base image":   {(*stand).halfAnImage, "error    base images   broken.iso cannot be used"},
 	"an agent image":      {change("ironic-agent-image", "ipa:latest"), "error    agent image   \"ipa:latest\" is no full image reference"},
 	"no agent image":      {(*stand).emptyRegistry, "error    agent image   the image of ironic-python-agent 127.0.0.1:"},
+	"no way for Ironic":   {(*stand).farIronic, "error    outside       default (http://127.0.0.1:"},
+	"another server":      {(*stand).otherServer, "answers at --images-publish-url http://127.0.0.1:"},
 	"nobody answers":      {change("images-publish-url", "http://127.0.0.1:1"), "error    reachable     --images-publish-url http://127.0.0.1:1"},
 	"an old certificate":  {(*stand).oldCertificate, "error    certificates  the certificate of metrics"},
 	"no data folder":      {change("data-dir", "/nowhere"), "error    data folder   /nowhere"},
@@ -121,6 +128,8 @@ func TestCheck(t *testing.T) {
 	out, code := s.check(nil)
 	s.Expect(code).To(BeZero(), out)
 	s.Expect(out).To(And(ContainSubstring("0 warnings, 0 errors"), MatchRegexp(`agent image   127.0.0.1:\d+/ironic-python-agent@sha256:[0-9a-f]+ \(its registry has it\)`)))
+	s.Expect(out).To(MatchRegexp(`(?m)^ok       outside       default \(http://127\.0\.0\.1:\d+/v1/\) reaches --images-publish-url http://127`))
+	s.Expect(s.sim.Nodes()).NotTo(ContainElement(HaveField("Name", urlcheck.NodeName)), "the node by which Ironic was asked is gone")
 	s.Expect(s.writes()).To(ContainElement("create selfsubjectrulesreviews/ "), "all rights are asked for at once")
 	s.Expect(s.writes()).NotTo(ContainElement(HavePrefix("create selfsubjectaccessreviews/")))
 	for name, p := range plants {
@@ -187,6 +196,24 @@ func (s *stand) imagesOnly() map[string]string {
 	server := httptest.NewServer(sim)
 	s.t.Cleanup(server.Close)
 	return map[string]string{"ironic-endpoint": server.URL}
+}
+
+// farIronic is one that does not reach us.
+func (s *stand) farIronic() map[string]string {
+	sim := simulator.New(simulator.Options{Behave: func(simulator.Operation) simulator.Outcome {
+		return simulator.Outcome{Error: "Validation of image href x failed, reason: [Errno 113] No route to host"}
+	}})
+	s.t.Cleanup(sim.Close)
+	server := httptest.NewServer(sim)
+	s.t.Cleanup(server.Close)
+	return map[string]string{"ironic-endpoint": server.URL}
+}
+
+// otherServer is one that answers all that is asked.
+func (s *stand) otherServer() map[string]string {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	s.t.Cleanup(server.Close)
+	return map[string]string{"images-publish-url": server.URL}
 }
 
 func (s *stand) emptyFolder() map[string]string {

@@ -111,7 +111,7 @@ type fleet struct {
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
 	ctrl.SetLogger(logr.Discard())
-	w := &fleet{WithT: NewWithT(t), t: t, sim: simulator.New(simulator.Options{}), states: map[string]metal3.ProvisioningState{}}
+	w := &fleet{WithT: NewWithT(t), t: t, sim: simulator.New(simulator.Options{Behave: simulator.FetchMedia}), states: map[string]metal3.ProvisioningState{}}
 	t.Cleanup(w.sim.Close)
 	w.plane = labtest.ControlPlane(t, lab.ControlPlaneOptions{Audit: true})
 	crds, err := config.CRDs()

@@ -51,7 +51,7 @@ func AskCluster(s *v1alpha1.IronflowConfiguration, access *rest.Config, hub, com
 func Published(s *v1alpha1.IronflowConfiguration) []selfcheck.Published {
 	return []selfcheck.Published{
 		{Flag: "hub-publish-url", Whom: "machines reach the hub", URL: cmp.Or(s.Hub.PublishURL, "https://"+loopback(s.Hub.Address))},
-		{Flag: "images-publish-url", Whom: "BMCs reach live images", URL: cmp.Or(s.Images.PublishURL, "http://"+loopback(s.Images.Address))},
+		{Flag: "images-publish-url", Whom: "BMCs reach live images", URL: cmp.Or(s.Images.PublishURL, "http://"+loopback(s.Images.Address)), ByIronic: true},
 	}
 }
 

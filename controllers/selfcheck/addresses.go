@@ -18,6 +18,8 @@ type Published struct {
 	// Flag sets it, Whom says who reaches what by it.
 	Flag, Whom string
 	URL        string
+	// ByIronic: Ironic itself fetches from there, too.
+	ByIronic bool
 }
 
 // answerWithin is how long a published address may take.

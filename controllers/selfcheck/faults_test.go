@@ -30,6 +30,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/selfcheck"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/ironic"
+	"github.com/ironflow/ironflow/ironic/urlcheck"
 )
 
 // world is what is around Ironflow, in order unless a case breaks it.
@@ -53,6 +54,8 @@ type world struct {
 	agent     string
 	pullable  selfcheck.Pullable
 	published []selfcheck.Published
+	outside   urlcheck.Answer
+	unasked   error
 	features  selfcheck.Features
 }
 
@@ -75,6 +78,7 @@ func newWorld(t *testing.T) *world {
 	}))
 	t.Cleanup(server.Close)
 	w.published = []selfcheck.Published{{Flag: "hub-publish-url", Whom: "machines reach the hub", URL: server.URL}}
+	w.outside.Verdict = urlcheck.Reached
 	return w
 }
 
@@ -145,7 +149,16 @@ func (w *world) run() selfcheck.Report {
 		selfcheck.Rights(access, w.features.Needed(rules), nil), selfcheck.Kinds(access, reader, kindsOf(all), w.features), selfcheck.OtherOperator(reader, time.Now),
 		selfcheck.Ironics(w.ironics), selfcheck.Media(func(context.Context) (selfcheck.BaseImages, error) { return w.base, nil }),
 		selfcheck.Certificates(w.files, time.Now), selfcheck.DataFolder(w.data), selfcheck.AgentImage([]string{w.agent}, w.pullable), selfcheck.Answers(w.published),
+		selfcheck.Outside([]selfcheck.AskedIronic{{Who: "site-a", Ask: w.look}}, []selfcheck.Published{{Flag: "images-publish-url", Whom: "BMCs reach live images", URL: "http://192.0.2.1:8080", ByIronic: true}}),
 	))
+}
+
+// look is what Ironic says of a published address.
+func (w *world) look(context.Context, []string) ([]urlcheck.Answer, error) {
+	if w.outside.Verdict == "" {
+		return nil, w.unasked
+	}
+	return []urlcheck.Answer{w.outside}, w.unasked
 }
 
 // kindsOf are the kinds of definitions.
@@ -182,7 +195,7 @@ func TestAllIsInOrder(t *testing.T) {
 	w.Expect(report.Text(&out)).To(Succeed())
 	w.Expect(out.String()).To(And(
 		ContainSubstring("site-a (https://ironic.example:6385/v1/) answers, API 1.110, with fake-hardware, ipmi, redfish, silent"), ContainSubstring("x86_64 42.1 in /images"),
-		HaveSuffix("11 in order, 0 warnings, 0 errors\n"),
+		ContainSubstring("site-a reaches --images-publish-url http://192.0.2.1:8080"), HaveSuffix("12 in order, 0 warnings, 0 errors\n"),
 	))
 }
 
@@ -236,6 +249,24 @@ var faults = map[string]fault{
 	"nobody at a published address": {
 		func(w *world) { w.published[0].URL = "http://127.0.0.1:1" }, "reachable", selfcheck.Error,
 		"--hub-publish-url http://127.0.0.1:1: from here, Ironflow does not answer", "firewalls",
+	},
+	"an address that Ironic does not reach": {
+		func(w *world) { w.outside = urlcheck.Answer{Verdict: urlcheck.Unreached, Text: "Connection refused"} }, "outside", selfcheck.Error,
+		"site-a does not reach --images-publish-url http://192.0.2.1:8080: Connection refused", "firewalls between Ironic",
+	},
+	"another server where Ironic looks": {
+		func(w *world) { w.outside = urlcheck.Answer{Verdict: urlcheck.Other, Text: "it answers 404"} }, "outside", selfcheck.Error,
+		"another server than Ironflow answers at --images-publish-url http://192.0.2.1:8080: it answers 404", "BMCs reach live images",
+	},
+	"images whose CA Ironic does not have": {
+		func(w *world) {
+			w.outside = urlcheck.Answer{Verdict: urlcheck.Untrusted, Text: "certificate verify failed"}
+		}, "outside", selfcheck.Error,
+		"but not by TLS: certificate verify failed", "webserver_verify_ca",
+	},
+	"a node that is left in Ironic": {
+		func(w *world) { w.unasked = errors.New("the node ironflow-check is left in Ironic") }, "outside", selfcheck.Warning,
+		"site-a: the node ironflow-check is left in Ironic", "baremetal node delete ironflow-check",
 	},
 	"somebody else at an address":    {func(w *world) { w.published[0].URL += "/elsewhere" }, "reachable", selfcheck.Error, "404", "ingress"},
 	"a certificate that has run out": {func(w *world) { w.files = append(w.files, w.certificate(time.Now().AddDate(-2, 0, 0))) }, "certificates", selfcheck.Error, "was valid until", "renew"},
@@ -311,6 +342,27 @@ func TestARegistryThatOnlyMachinesReach(t *testing.T) {
 	report := w.run()
 	w.Expect(report.Worst()).To(Equal(selfcheck.OK), "%v", report)
 	w.Expect(report).To(ContainElement(HaveField("Text", ContainSubstring("could not be asked from here: no route to host"))))
+}
+
+// TestAnIronicThatDoesNotSay whether it reaches us is no fault; nor is a hub whose CA only machines have.
+func TestAnIronicThatDoesNotSay(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer  urlcheck.Answer
+		unasked error
+		want    string
+	}{
+		"an old one":               {urlcheck.Answer{Verdict: urlcheck.Unknown, Text: "it says nothing"}, nil, "did not say whether it reaches --hub-publish-url https://hub.example: it says nothing"},
+		"one that is away":         {urlcheck.Answer{}, errors.New("connection refused"), "site-a was not asked whether it reaches us: connection refused"},
+		"one without the hub's CA": {urlcheck.Answer{Verdict: urlcheck.Untrusted}, nil, "reaches --hub-publish-url https://hub.example, and does not know the CA"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &world{outside: c.answer, unasked: c.unasked}
+			report := selfcheck.Run(t.Context(), []selfcheck.Check{
+				selfcheck.Outside([]selfcheck.AskedIronic{{Who: "site-a", Ask: w.look}}, []selfcheck.Published{{Flag: "hub-publish-url", URL: "https://hub.example"}}),
+			})
+			NewWithT(t).Expect(report).To(ConsistOf(And(HaveField("Level", selfcheck.OK), HaveField("Text", ContainSubstring(c.want)))))
+		})
+	}
 }
 
 // TestRightsOfFeatures: who runs the controllers alone needs no right on the hub's kinds.

@@ -52,11 +52,17 @@ func Ironics(list []Ironic) Check {
 	}}
 }
 
-func askIronic(ctx context.Context, i Ironic) []Finding {
-	who := cmp.Or(i.URL(), "Ironic")
-	if i.Name() != "" {
-		who = i.Name() + " (" + who + ")"
+// Who is an Ironic by its name and URL.
+func Who(i Ironic) string {
+	url := cmp.Or(i.URL(), "Ironic")
+	if i.Name() == "" {
+		return url
 	}
+	return i.Name() + " (" + url + ")"
+}
+
+func askIronic(ctx context.Context, i Ironic) []Finding {
+	who := Who(i)
 	if err := i.Ready(ctx); err != nil {
 		return wrong(fmt.Sprintf("%s: %v", who, err), "look at the URL, the credentials and the CA (--ironic-endpoint, --ironic-auth-root, --ironic-ca), and at Ironic's own log; hosts wait meanwhile")
 	}

@@ -2,7 +2,7 @@
 // and kinds, Ironic, base images, addresses, certificates, the clock. `ironflow check` prints
 // what it finds, the program logs it at its start, and /readyz asks the same checks.
 //
-// It writes nothing, and it stops nothing: each [Check] ends in findings, each of which says
+// It stops nothing, and writes nothing but what [Outside] says: each [Check] ends in findings, each of which says
 // what is wrong and what to do next. The main function is [Run].
 package selfcheck
 

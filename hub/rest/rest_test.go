@@ -373,6 +373,18 @@ func TestEventCountsAreInHeaders(t *testing.T) {
 	g.Expect(answer.Header.Get("Severity-Count-Critical")).To(Equal("0"))
 }
 
+// TestIronicIsAnswered: by the status of this path, ironflow check knows that an Ironic has reached the hub.
+func TestIronicIsAnswered(t *testing.T) {
+	g := NewWithT(t)
+	api, err := rest.New(rest.Options{Hub: testhub.Start(t, testhub.Options{}).Hub})
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, method := range []string{http.MethodHead, http.MethodGet} {
+		answer := httptest.NewRecorder()
+		api.ServeHTTP(answer, httptest.NewRequest(method, "/health/asked", nil))
+		g.Expect(answer.Code).To(Equal(http.StatusGone))
+	}
+}
+
 func TestMetricsCountByOperation(t *testing.T) {
 	g := NewWithT(t)
 	hub := testhub.Start(t, testhub.Options{})

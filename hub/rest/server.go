@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/api/version"
 	"github.com/ironflow/ironflow/hub/files"
 	"github.com/ironflow/ironflow/hub/openapi"
@@ -108,6 +109,9 @@ func New(o Options) (*Server, error) {
 		s.mux.Handle(op.Method+" "+Base+op.Path, s.operation(op))
 	}
 	s.mux.HandleFunc("GET /health", func(http.ResponseWriter, *http.Request) {})
+	s.mux.HandleFunc("GET "+names.AskedPath, func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "this is Ironflow", http.StatusGone)
+	})
 	s.mux.HandleFunc("GET /ready", s.ready)
 	s.mux.Handle("GET /metrics", s.hub.Metrics().Handler())
 	for _, path := range documentPaths {

@@ -23,6 +23,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/imagecustomization/images"
 )
 
@@ -200,6 +201,8 @@ func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/live":
 		_, _ = io.WriteString(w, "ok\n")
+	case r.URL.Path == names.AskedPath:
+		s.refuse(w, http.StatusGone, "this is Ironflow")
 	case r.URL.Path == "/health" && s.options.Store.Synced():
 		_, _ = io.WriteString(w, "ok\n")
 	case r.URL.Path == "/health", strings.HasPrefix(r.URL.Path, "/images/") && !s.options.Store.Synced():

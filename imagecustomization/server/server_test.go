@@ -22,6 +22,7 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
@@ -281,6 +282,8 @@ func TestNothingIsListed(t *testing.T) {
 		resp, _ = r.do(t, http.MethodGet, root+path)
 		NewWithT(t).Expect(resp.StatusCode).To(Equal(200))
 	}
+	resp, _ = r.do(t, http.MethodHead, root+names.AskedPath)
+	NewWithT(t).Expect(resp.StatusCode).To(Equal(410), "by which Ironic tells that it reached us")
 }
 
 func TestNotReadyIsNotGone(t *testing.T) {

@@ -49,6 +49,7 @@ var faults = map[string]fault{
 	},
 	"nobody at a published address": {
 		values: `exposure: {imagesURL: "http://` + nobodyAddress + `:8080"}`, want: "error    reachable     --images-publish-url http://" + nobodyAddress + ":8080",
+		also: "error    outside       default (https://192.0.2.11:6385/v1/) does not reach --images-publish-url http://" + nobodyAddress + ":8080",
 	},
 	"a published address that only the cluster reaches": {
 		values: `exposure: {hubURL: "https://CLUSTER_IP:8090"}`, want: "error    settings      --hub-publish-url", also: "error    reachable     --hub-publish-url",

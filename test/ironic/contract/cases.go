@@ -38,6 +38,7 @@ var Cases = []Case{
 	{"maintenance", []string{"PUT /v1/nodes/{n}/maintenance", "DELETE /v1/nodes/{n}/maintenance"}, maintenance},
 	{"delete", []string{"PATCH /v1/nodes/{n}", "DELETE /v1/nodes/{n}"}, remove},
 	{"media", []string{"GET /v1/nodes/{n}/vmedia", "POST /v1/nodes/{n}/vmedia", "DELETE /v1/nodes/{n}/vmedia"}, media},
+	{"addresses", []string{"POST /v1/nodes", "POST /v1/nodes/{n}/vmedia", "GET /v1/nodes/{n}", "DELETE /v1/nodes/{n}"}, addresses},
 	{"subscriptions", []string{"GET /v1/nodes/{n}/vendor_passthru?method=get_all_subscriptions"}, subscriptions},
 	{"refusals", nil, refusals},
 	{"verifying", provision, verifying},

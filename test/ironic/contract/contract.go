@@ -191,18 +191,18 @@ func pattern(r *http.Request) string {
 	return r.Method + " " + path
 }
 
-// names makes node names unique within a process.
-var names struct {
+// nodeNames makes node names unique within a process.
+var nodeNames struct {
 	sync.Mutex
 	next int
 }
 
 // Name returns a node name that is not in use.
 func (w *World) Name() string {
-	names.Lock()
-	defer names.Unlock()
-	names.next++
-	return fmt.Sprintf("contract~%s-%d", strings.ToLower(regexp.MustCompile(`[^A-Za-z0-9]+`).ReplaceAllString(w.T.Name(), "-")), names.next)
+	nodeNames.Lock()
+	defer nodeNames.Unlock()
+	nodeNames.next++
+	return fmt.Sprintf("contract~%s-%d", strings.ToLower(regexp.MustCompile(`[^A-Za-z0-9]+`).ReplaceAllString(w.T.Name(), "-")), nodeNames.next)
 }
 
 // Enrol creates a node on a new machine, with its boot port, and removes it

@@ -14,6 +14,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/ironic"
+	"github.com/ironflow/ironflow/ironic/urlcheck"
 	"github.com/ironflow/ironflow/test/ironic/contract"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
@@ -154,6 +155,9 @@ func behave(o simulator.Operation) simulator.Outcome {
 	}
 	if o.Name == "media" && strings.HasSuffix(o.Step, contract.MissingImage) {
 		return simulator.Outcome{Error: "404 Not Found"}
+	}
+	if o.Node.Name == urlcheck.NodeName {
+		return simulator.FetchMedia(o)
 	}
 	if !strings.HasSuffix(o.Step, "."+contract.StepName) {
 		return simulator.Outcome{}
