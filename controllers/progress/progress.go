@@ -180,6 +180,9 @@ func (s *Source) view(at address, asker types.NamespacedName) (service.HostView,
 		s.log.Error(err, "cannot ask the hub for a host", "mac", at.mac)
 		return service.HostView{}, false
 	}
+	if view.Shared { // any machine of the infra-env can say that it has the address; the host's own has booted its own image
+		view, found = service.HostView{}, false
+	}
 	s.views.put(at, view, found, news)
 	return view, found
 }

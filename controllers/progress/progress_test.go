@@ -83,7 +83,9 @@ func newWorld(t *testing.T) *world {
 		}
 	}
 	w := &world{WithT: g, t: t, hub: &counted{Hub: testhub.Start(t, testhub.Options{})}}
-	env, token := w.hub.InfraEnv(t, "edge")
+	env, _ := w.hub.InfraEnv(t, "edge")
+	token, err := w.hub.MachineToken(t.Context(), env, "02:00:00:00:00:01") // which is in node-0's live image
+	g.Expect(err).NotTo(HaveOccurred())
 	w.kube = fake.NewClientBuilder().WithScheme(scheme).WithObjects(host(node0, "02:00:00:00:00:01"), host(node1, "02:00:00:00:00:02"),
 		&agentv1.InfraEnv{ObjectMeta: metav1.ObjectMeta{Namespace: node0.Namespace, Name: "edge", UID: types.UID(env)}}).Build()
 	w.images = &reads{progress: map[string]images.ReadProgress{}, events: make(chan images.Event)}
@@ -134,6 +136,27 @@ func (w *world) register() *testhub.Caller {
 		agent.Answer(w.t, w.host, step, testhub.Inventory(1))
 	}
 	return agent
+}
+
+// TestAMachineThatHasNotBootedTheHostsImage tells nothing of it, whatever address it says that it has: its failure would end
+// the deployment of the host's own.
+func TestAMachineThatHasNotBootedTheHostsImage(t *testing.T) {
+	w := newWorld(t)
+	shared, err := w.hub.AgentToken(t.Context(), w.host.InfraEnvID)
+	w.Expect(err).NotTo(HaveOccurred())
+	other, err := w.hub.MachineToken(t.Context(), w.host.InfraEnvID, "02:00:00:00:00:02")
+	w.Expect(err).NotTo(HaveOccurred())
+	own := w.token
+	for _, w.token = range []string{shared, other} {
+		w.host.HostID = uuid.NewString()
+		w.register()
+		_, shown := w.source.HostProgress(node0)
+		w.Expect(shown).To(BeFalse())
+	}
+	w.token, w.host.HostID = own, uuid.NewString()
+	w.register()
+	_, shown := w.source.HostProgress(node0)
+	w.Expect(shown).To(BeTrue())
 }
 
 // prepare answers the hub's checks until the installation may begin.
@@ -222,8 +245,8 @@ func TestStagesReachTheirHost(t *testing.T) {
 }
 
 // TestAnAddressThatAnotherMachineClaims: a machine that registers in another
-// infra-env says nothing about this host; of two in the same one nobody knows
-// which is the host, until one of them is gone.
+// infra-env says nothing about this host, nor does one in the same that has not
+// booted the host's image, whether the host's own is there or not.
 func TestAnAddressThatAnotherMachineClaims(t *testing.T) {
 	for name, source := range map[string]bool{"remembered": true, "asked for each time": false} {
 		t.Run(name, func(t *testing.T) {
@@ -254,9 +277,9 @@ func TestAnAddressThatAnotherMachineClaims(t *testing.T) {
 			}
 			w.host.InfraEnvID, w.token = w.hub.InfraEnv(t, "edge")
 			w.register()
-			shown(false)
-			w.Expect(w.hub.DeleteHost(t.Context(), w.host)).To(Succeed())
 			shown(true)
+			w.Expect(w.hub.DeleteHost(t.Context(), own)).To(Succeed())
+			shown(false)
 		})
 	}
 }

@@ -131,10 +131,15 @@ func (m *machine) start(b *boot) {
 // image is what imagecustomization makes of the infra-env and IPA's part, with
 // the seams of the agent's dry run.
 func (m *machine) image(s *systemdtest.Machine) map[string][]byte {
+	token, err := m.world.hub.MachineToken(m.t.Context(), m.world.infraEnv, strings.ToLower(m.mac()))
+	if err != nil {
+		m.t.Errorf("token of the image: %v", err)
+		return nil
+	}
 	raw, err := ignition.Build(ignition.HostConfig{
 		IPA: &ignition.IPA{APIURLs: []string{m.world.lab.Ironic.URL}, CA: string(m.world.lab.Ironic.CA), Command: []string{"/bin/true"}},
 		Agent: &ignition.Agent{
-			URL: m.hubIn(s), InfraEnvID: m.world.infraEnv, Version: "ironflow-agent:test", Token: ignition.Secret(m.world.token), Gate: !m.stock,
+			URL: m.hubIn(s), InfraEnvID: m.world.infraEnv, Version: "ironflow-agent:test", Token: ignition.Secret(token), Gate: !m.stock,
 		},
 	})
 	if err != nil {

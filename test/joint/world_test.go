@@ -64,8 +64,8 @@ type world struct {
 	hub     *testhub.Hub
 	kube    client.Client
 	gateway *ironic.Gateway
-	// infraEnv and token are what the images of the hub carry.
-	infraEnv, token string
+	// infraEnv is what the images of the hub are of.
+	infraEnv string
 	// agent and step are the compiled programs, venv the environment with IPA,
 	// python and plugin the folders with the pretended hardware and our plugin.
 	agent, step, venv, python, plugin string
@@ -115,8 +115,6 @@ func (w *world) makeInfraEnv(t *testing.T) {
 	g.Expect(w.kube.Create(t.Context(), env)).To(Succeed())
 	w.infraEnv = hubid.InfraEnv(env)
 	_, err := w.hub.EnsureInfraEnv(t.Context(), service.InfraEnvSpec{ID: w.infraEnv, Name: infraEnvName, SingleHost: true, AutoApprove: true})
-	g.Expect(err).NotTo(HaveOccurred())
-	w.token, err = w.hub.AgentToken(t.Context(), w.infraEnv)
 	g.Expect(err).NotTo(HaveOccurred())
 }
 
