@@ -97,7 +97,8 @@ func bootedOtherwise(in Input) Word {
 // every machine that has the image of the InfraEnv could say that it has the host's address, and would get what the
 // host is told.
 func fromSharedImage(in Input) Word {
-	return no(EventAgentInDoubt, fmt.Sprintf("Agent %s says that it has this host's boot MAC address %s, but has registered from the image of InfraEnv %s, not from that of this host: it is another machine, or somebody has booted this one by hand. "+
+	return no(EventAgentInDoubt, fmt.Sprintf("Agent %s says that it has this host's boot MAC address %s, but has registered from the image of InfraEnv %s, "+
+		"not from that of this host: it is another machine, or somebody has booted this one by hand. "+
 		"It is not approved. Next: nothing, if the host's machine is still to boot its own image; else kubectl delete agent -n %s %s",
 		in.Agent.Name, in.Host.Spec.BootMACAddress, in.Host.Labels[names.InfraEnvLabel], in.Agent.Namespace, in.Agent.Name))
 }

@@ -97,7 +97,10 @@ var Conditions = []Condition{
 	{host, "Linked", no, "ClusterReferenceLate", "The annotation names another cluster than the one that the host is being installed for: put it back, or the Agent gets that cluster afterwards."},
 	{host, "Linked", no, "BadAnnotation", "An annotation cannot become a label of the Agent, or asks for fencing, which Ironflow does not have: the message names it. The other annotations are used."},
 	{host, "Linked", no, "NotTakenOver", "A person or a HostClaim has set what the host is deployed with, and Ironflow does not change that: no Agent is approved. The message says how to change it."},
-	{host, "Linked", no, "AgentInDoubt", "Several Agents have the host's boot MAC address, or one has registered with it after the host was installed, or not from the host's own live image: delete those that are not this host."},
+	{
+		host, "Linked", no, "AgentInDoubt",
+		"Several Agents have the host's boot MAC address, or one has registered with it after the host was installed, or not from the host's own live image: delete those that are not this host.",
+	},
 	{host, "Linked", no, "GivingBack", "The machine is being attached, deprovisioned and cleaned: the message says who has requested it, and when it should be finished."},
 	{host, "Linked", no, "GivenBack", "The machine was deprovisioned, and is clean."},
 	{host, "Linked", no, "GiveBackLate", "Giving the host back takes longer than an hour: see Progressing and Stalled."},

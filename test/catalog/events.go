@@ -54,7 +54,10 @@ var Events = []Event{
 	{host, "NodeOfAnotherMachine", true, "The host was deleted, and its node in Ironic, or the last one that it had, was of another BMC than the host named; neither machine was touched."},
 	{host, "MachineOfAnotherHost", true, "The host was deleted; its machine is another host's and was left alone."},
 	{host, "PortsLeftOut", false, "Network interfaces, other than the one that the machine boots from, have no port in Ironic: their address is on another node, or Ironic refuses it. Nothing is missing without them."},
-	{host, "AgentInDoubt", true, "Several machines of one InfraEnv claim the host's boot MAC address, or one does after the host was installed, or not from the host's own live image; none of them is taken for it."},
+	{
+		host, "AgentInDoubt", true,
+		"Several machines of one InfraEnv claim the host's boot MAC address, or one does after the host was installed, or not from the host's own live image; none of them is taken for it.",
+	},
 	{host, "BareMetalHostAssociated", false, "The host was bound to a HostClaim."},
 	{host, "HostReleased", false, "A HostClaim has given the host back."},
 	{host, "NotTakenOver", true, "The host has an InfraEnv's label, and what it is deployed with is a person's or a claim's, which is not replaced."},
