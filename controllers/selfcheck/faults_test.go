@@ -149,7 +149,9 @@ func (w *world) run() selfcheck.Report {
 		selfcheck.Rights(access, w.features.Needed(rules), nil), selfcheck.Kinds(access, reader, kindsOf(all), w.features), selfcheck.OtherOperator(reader, time.Now),
 		selfcheck.Ironics(w.ironics), selfcheck.Media(func(context.Context) (selfcheck.BaseImages, error) { return w.base, nil }),
 		selfcheck.Certificates(w.files, time.Now), selfcheck.DataFolder(w.data), selfcheck.AgentImage([]string{w.agent}, w.pullable), selfcheck.Answers(w.published),
-		selfcheck.Outside([]selfcheck.AskedIronic{{Who: "site-a", Ask: w.look}}, []selfcheck.Published{{Flag: "images-publish-url", Whom: "BMCs reach live images", URL: "http://192.0.2.1:8080", ByIronic: true}}),
+		selfcheck.Outside([]selfcheck.AskedIronic{{Who: "site-a", Ask: w.look}}, []selfcheck.Published{
+			{Flag: "images-publish-url", Whom: "BMCs reach live images", URL: "http://192.0.2.1:8080", ByIronic: true},
+		}),
 	))
 }
 
