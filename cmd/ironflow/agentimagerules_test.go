@@ -104,7 +104,8 @@ func TestWhatTheHubWouldRefuseIsNoImage(t *testing.T) {
 			hosts + `, document 1, line 9: hosts[0].hostname "master-0.aaa`,
 		}},
 		"an operator that nobody has": {
-			"ztp", []inputChange{{"cluster-manifests/operators.yaml", "", "[{name: lvmo}]\n"}},
+			"ztp",
+			[]inputChange{{"cluster-manifests/operators.yaml", "", "[{name: lvmo}]\n"}},
 			[]string{`cluster-manifests/operators.yaml: cannot be installed: olm_operators: there is no operator "lvmo"`},
 		},
 		"settings of the hub": {"ztp", []inputChange{{"hub.env", "=/etc/ironflow/ignition", "=/etc/ironflow/ignition\nIRONFLOW_HUB_STAGE_TIMOUTS=Rebooting=20s\nIRONFLOW_HUB_KEEP_EVENTS=soon"}}, []string{

@@ -46,8 +46,15 @@ func TestEveryPartIsACommand(t *testing.T) {
 // TestUnknownCommandsAreErrors: a script has to see a typing error by the exit code.
 func TestUnknownCommandsAreErrors(t *testing.T) {
 	for _, args := range [][]string{
-		{"nosuch"}, {"hub", "nosuch"}, {"images", "nosuch"}, {"bmc", "nosuch"}, {"image", "nosuch"}, {"image", "kargs", "nosuch"},
-		{"media", "nosuch"}, {"release", "nosuch"}, {"agent-image", "nosuch"},
+		{"nosuch"},
+		{"hub", "nosuch"},
+		{"images", "nosuch"},
+		{"bmc", "nosuch"},
+		{"image", "nosuch"},
+		{"image", "kargs", "nosuch"},
+		{"media", "nosuch"},
+		{"release", "nosuch"},
+		{"agent-image", "nosuch"},
 	} {
 		c := newCommand()
 		c.SetArgs(args)

@@ -75,7 +75,8 @@ func TestRightsAreAskedForAtOnce(t *testing.T) {
 		"the list is not whole": {&authorizer{listed: everywhere(all...), incomplete: true, refused: "get secrets"}, nil, 1, 6, "1 of 6 rights are missing: get secrets"},
 		"in namespaces": {
 			&authorizer{listed: map[string][]authorizationv1.ResourceRule{"a": all, "b": {hosts}}, refused: "get secrets"},
-			[]string{"a", "b"}, 2, 2, "1 of 12 rights are missing: get secrets in b",
+			[]string{"a", "b"},
+			2, 2, "1 of 12 rights are missing: get secrets in b",
 		},
 		"in one namespace, not in all": {&authorizer{listed: map[string][]authorizationv1.ResourceRule{"default": all}, refused: "get secrets"}, nil, 1, 6, "1 of 6 rights are missing: get secrets"},
 	} {

@@ -54,7 +54,8 @@ func TestForce(t *testing.T) {
 		"detach by force, aborted":    {metal3.StateInspecting, ironic.StateInspectFailed, []func(*Observed){annotate(names.Detached, `{"force":true}`)}, "set maintenance", nil, ""},
 		"detach by force, conductor works": {
 			metal3.StateProvisioning, ironic.StateDeploying,
-			[]func(*Observed){install, annotate(names.Detached, `{"force":true}`)}, "", nil, "waiting to remove the node",
+			[]func(*Observed){install, annotate(names.Detached, `{"force":true}`)},
+			"", nil, "waiting to remove the node",
 		},
 		"detach, value that is not JSON": {metal3.StateInspecting, ironic.StateInspectWait, []func(*Observed){annotate(names.Detached, `please`)}, "", nil, "inspecting the hardware"},
 		"power-off ends an inspection":   {metal3.StatePoweringOffBeforeDelete, ironic.StateInspectWait, []func(*Observed){deleting}, "ask for abort", nil, ""},

@@ -81,7 +81,8 @@ func TestSettingsReachEveryLiveImage(t *testing.T) {
 		"IP options":         {map[string]string{"IP_OPTIONS": "ip=dhcp6"}, "", []string{"ip=dhcp6"}},
 		"proxy": {
 			map[string]string{"HTTP_PROXY": "http://proxy.example:1", "HTTPS_PROXY": "http://proxy.example:2", "NO_PROXY": "site.example"},
-			"", []string{"proxy.example:1", "proxy.example:2", "site.example"},
+			"",
+			[]string{"proxy.example:1", "proxy.example:2", "site.example"},
 		},
 		"time servers":         {map[string]string{"ADDITIONAL_NTP_SERVERS": "ntp1.example, ntp2.example"}, "", []string{"server ntp1.example iburst", "server ntp2.example iburst"}},
 		"inspector":            {map[string]string{"IRONIC_INSPECTOR_BASE_URL": "https://inspector.example"}, "", []string{"inspection_callback_url = https://inspector.example:5050/v1/continue"}},
