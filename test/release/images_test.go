@@ -6,6 +6,7 @@ import (
 	"debug/elf"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -77,4 +78,63 @@ func TestAKeyWithoutARegistry(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(err).To(HaveOccurred())
 	g.Expect(told).To(ContainSubstring("COSIGN_KEY needs PUSH=1"))
+}
+
+// TestWhatCannotBeMadeIsSaid: an image that this computer cannot make is named with what it lacks, before any is built.
+func TestWhatCannotBeMadeIsSaid(t *testing.T) {
+	other, machine := "arm64", "aarch64"
+	if runtime.GOARCH == other {
+		other, machine = "amd64", "x86_64"
+	}
+	bare := programs(t, "engine")
+	mmdebstrap := programs(t, "engine", "mmdebstrap")
+	type lack struct{ engine, image, arch, path, want string }
+	lacks := map[string]lack{
+		"no engine":         {"engine-of-nobody", "ironflow", runtime.GOARCH, bare, "engine-of-nobody is not installed: apt-get install buildah"},
+		"no mmdebstrap":     {"engine", "ironic-python-agent", runtime.GOARCH, bare, "mmdebstrap is not installed: apt-get install mmdebstrap"},
+		"another processor": {"engine", "ironic-python-agent", "riscv64", mmdebstrap, "it is made for amd64 and arm64 only"},
+	}
+	if _, err := os.Stat("/proc/sys/fs/binfmt_misc/qemu-" + machine); err != nil {
+		lacks["no emulation"] = lack{"engine", "ironic-python-agent", other, mmdebstrap, "this computer does not run programs of " + other}
+	}
+	for name, c := range lacks {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			here := call{env: []string{"VERSION=" + version, "ENGINE=" + c.engine, "ARCHES=" + c.arch, "PATH=" + c.path, "OUT=" + t.TempDir()}}
+			told, err := here.run(t, "bash", "../scripts/images.sh", "--lacks", c.image, c.arch)
+			g.Expect(err).To(HaveOccurred())
+			g.Expect(told).To(HavePrefix(c.want))
+			told, err = here.run(t, "bash", "../scripts/images.sh", c.image)
+			g.Expect(err).To(HaveOccurred())
+			g.Expect(told).To(HavePrefix("ironflow: the image " + c.image + " for " + c.arch + " cannot be built: " + c.want))
+		})
+	}
+}
+
+// programs is a path that has what the scripts run first, and programs of these names that do nothing.
+func programs(t *testing.T, names ...string) string {
+	t.Helper()
+	g, dir := NewWithT(t), t.TempDir()
+	for _, name := range []string{"bash", "dirname", "uname"} {
+		g.Expect(os.Symlink(needs.Program(t, name, "coreutils"), filepath.Join(dir, name))).To(Succeed())
+	}
+	for _, name := range names {
+		g.Expect(os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755)).To(Succeed())
+	}
+	return dir
+}
+
+// TestAReleaseSaysWhatItLacks at its end and in its notes.
+func TestAReleaseSaysWhatItLacks(t *testing.T) {
+	g := NewWithT(t)
+	out := filepath.Join(t.TempDir(), "release")
+	told := call{env: []string{"VERSION=" + version, "ENGINE=engine-of-nobody", "ARCHES=" + runtime.GOARCH, "PLUGIN_PLATFORMS="}}.must(t, "bash", "../scripts/release.sh", needs.Helm(t), out)
+	notes, err := os.ReadFile(filepath.Join(out, "NOTES.md"))
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, image := range []string{"ironflow", "ironflow-agent", "ironflow-cluster", "ironic-python-agent"} {
+		why := "the image " + image + " for " + runtime.GOARCH + ": "
+		g.Expect(told).To(ContainSubstring("ironflow: not made: " + why))
+		g.Expect(string(notes)).To(ContainSubstring("\n- " + why))
+		g.Expect(missing(t, out)).To(ContainElement("the image " + image))
+	}
 }

@@ -3,6 +3,7 @@
 # nothing of them runs while they are built, so those of other processors need no emulation. ironic-python-agent is of Debian's packages and PyPI's
 # (ipa-root.sh). Beside them, in OUT, is the software bill of materials of each image and processor (CycloneDX).
 #   images.sh [IMAGE...]
+#   images.sh --lacks IMAGE ARCH   says what this computer lacks to build it, and fails; or nothing
 # VERSION    tag and label; the same source, compiler and version make the same image
 # REGISTRY   where the names begin, such as registry.example/ironflow; localhost if unset
 # ARCHES     amd64 arm64 ...; that of this computer if unset. Several become a manifest list
@@ -13,11 +14,33 @@
 # COSIGN_KEY with PUSH=1, signs what was pushed: a key file or a URI of a key service, for COSIGN, the program (sign.sh)
 set -euo pipefail
 shopt -s inherit_errexit
+
+# lacks IMAGE ARCH says what it cannot be built without.
+lacks() {
+  command -v "${ENGINE:-buildah}" >/dev/null || { echo "${ENGINE:-buildah} is not installed: apt-get install buildah, or ENGINE=podman"; return; }
+  [ "$1" = ironic-python-agent ] || return 0
+  command -v mmdebstrap >/dev/null || { echo "mmdebstrap is not installed: apt-get install mmdebstrap"; return; }
+  # Debian's packages run programs while they are installed.
+  local machine
+  case $2 in
+  amd64) machine=x86_64 ;;
+  arm64) machine=aarch64 ;;
+  *) echo "it is made for amd64 and arm64 only"; return ;;
+  esac
+  [ "$(uname -m)" = $machine ] || [ -e /proc/sys/fs/binfmt_misc/qemu-$machine ] ||
+    echo "this computer does not run programs of $2: apt-get install qemu-user-static, or build it on a computer of that kind"
+}
+
+if [ "${1:-}" = --lacks ]; then
+  why=$(lacks "${2:?usage: images.sh --lacks IMAGE ARCH}" "${3:?usage: images.sh --lacks IMAGE ARCH}")
+  echo -n "$why"
+  [ -z "$why" ]
+  exit
+fi
 cd "$(dirname "$0")/../.."
 version=${VERSION:?} registry=${REGISTRY:-localhost} engine=${ENGINE:-buildah} out=${OUT:-bin/images}
 arches=${ARCHES:-$(go env GOARCH)}
 [ $# -gt 0 ] || set -- ironflow ironflow-agent ironflow-cluster ironic-python-agent
-command -v "$engine" >/dev/null || { echo "ironflow: $engine is not installed: apt-get install $engine, or ENGINE=podman" >&2; exit 1; }
 if [ "${PUSH:-}" = 1 ] && [ "$registry" = localhost ]; then
   echo "ironflow: PUSH=1 needs REGISTRY, such as registry.example/ironflow" >&2
   exit 1
@@ -26,6 +49,13 @@ if [ -n "${COSIGN_KEY:-}" ] && [ "${PUSH:-}" != 1 ]; then
   echo "ironflow: an image is signed in its registry: COSIGN_KEY needs PUSH=1" >&2
   exit 1
 fi
+# What cannot be built is said before anything is.
+for image in "$@"; do
+  for arch in $arches; do
+    why=$(lacks "$image" "$arch")
+    [ -z "$why" ] || { echo "ironflow: the image $image for $arch cannot be built: $why" >&2; exit 1; }
+  done
+done
 mkdir -p "$out"
 out=$(realpath "$out")
 revision=$(git rev-parse HEAD 2>/dev/null || echo unknown)
