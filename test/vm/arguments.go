@@ -26,7 +26,7 @@ type files struct {
 func arguments(config Config, p plan, f files) []string {
 	args := []string{
 		"-name", config.Name, "-uuid", config.UUID, "-nodefaults", "-no-user-config", "-S",
-		"-machine", machineType(p), "-accel", acceleration(config),
+		"-machine", machineType(p), "-accel", "tcg,thread=multi,tb-size=" + strconv.Itoa(translated(config.MemoryMiB)),
 		"-cpu", config.CPU, "-smp", strconv.Itoa(config.CPUs), "-m", strconv.Itoa(config.MemoryMiB),
 		"-smbios", "type=1,manufacturer=Ironflow,product=Test machine,serial=" + value(config.Name) + ",uuid=" + config.UUID,
 		"-rtc", "base=utc", "-display", "none", "-device", "VGA,vgamem_mb=16", "-device", "virtio-rng-pci",
@@ -56,14 +56,6 @@ func arguments(config Config, p plan, f files) []string {
 		args = append(args, card(config.NICs[i], i, index)...)
 	}
 	return args
-}
-
-// acceleration is what runs the processors.
-func acceleration(config Config) string {
-	if config.KVM {
-		return "kvm"
-	}
-	return "tcg,thread=multi,tb-size=" + strconv.Itoa(translated(config.MemoryMiB))
 }
 
 // translated is how many MiB QEMU has for code that it has translated; memory is taken as

@@ -57,15 +57,6 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestOnTheComputersOwnProcessors: nothing is emulated then, and no other processor is played.
-func TestOnTheComputersOwnProcessors(t *testing.T) {
-	g := NewWithT(t)
-	config, err := Config{UUID: "0d1c0000-0000-4000-8000-0000000000f1", Name: "vm-0", Dir: "/run/vm", KVM: true}.complete()
-	g.Expect(err).NotTo(HaveOccurred())
-	got := strings.Join(arguments(config, plan{firmware: BIOS, order: []Source{SourceDisk}}, files{}), " ")
-	g.Expect(got).To(And(ContainSubstring(" -accel kvm -cpu host "), Not(ContainSubstring("tcg"))))
-}
-
 func TestConfig(t *testing.T) {
 	valid := Config{UUID: "0d1c0000-0000-4000-8000-0000000000f1", Name: "vm-0", Dir: "/run/vm"}
 	for name, change := range map[string]func(*Config){

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"path/filepath"
 	"regexp"
 	"time"
@@ -34,10 +33,7 @@ type Config struct {
 	OVMF OVMF
 	// CPUs is 2 if zero, MemoryMiB 3072.
 	CPUs, MemoryMiB int
-	// KVM runs the machine on this computer's own processors, see [HasKVM]. What depends
-	// on how slow an emulated processor is goes without.
-	KVM bool
-	// CPU is the processor as QEMU names it; empty is [LeanCPU], and with KVM [HostCPU].
+	// CPU is the processor as QEMU names it; empty is [LeanCPU].
 	CPU string
 	// Disks and NICs are in the order in which the machine finds them.
 	Disks []Disk
@@ -69,8 +65,6 @@ const (
 	LeanCPU = "qemu64,+rdrand"
 	// FullCPU has all that QEMU can play. Newer distributions start with nothing less.
 	FullCPU = "max"
-	// HostCPU is this computer's, for KVM.
-	HostCPU = "host"
 )
 
 // Firmware is what a machine starts with.
@@ -203,9 +197,6 @@ func (c Config) complete() (Config, error) {
 		}
 	}
 	c.Firmware = cmp.Or(c.Firmware, UEFI)
-	if c.KVM {
-		c.CPU = cmp.Or(c.CPU, HostCPU)
-	}
 	c.Drive, c.CPU = cmp.Or(c.Drive, DriveSATA), cmp.Or(c.CPU, LeanCPU)
 	c.CPUs, c.MemoryMiB = cmp.Or(c.CPUs, 2), cmp.Or(c.MemoryMiB, 3072)
 	c.MediumPatience = cmp.Or(c.MediumPatience, defaultPatience)
@@ -220,16 +211,6 @@ func (c Config) complete() (Config, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	return c, nil
-}
-
-// HasKVM tells whether this computer has hardware virtualization for machines.
-func HasKVM() bool {
-	device, err := os.OpenFile("/dev/kvm", os.O_RDWR, 0)
-	if err != nil {
-		return false
-	}
-	device.Close()
-	return true
 }
 
 func (d Disk) check() error {

@@ -1,6 +1,6 @@
-// Package vm is a machine that is as real as software can be: QEMU, without
-// hardware virtualization unless somebody asks for it, with UEFI or BIOS, disks of
-// several kinds, network cards, a TPM, a screen and a serial console.
+// Package vm is a machine that is as real as software can be: QEMU without
+// hardware virtualization, with UEFI or BIOS, disks of several kinds, network
+// cards, a TPM, a screen and a serial console.
 //
 // [Machine] stands behind the lab's emulated BMC: it implements bmc.Taker, does
 // what the emulator tells it (power, boot device and mode, secure boot, virtual

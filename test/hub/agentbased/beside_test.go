@@ -49,6 +49,8 @@ type mixed struct {
 	network *lan.Network
 	machine *vm.Machine
 	begun   time.Time
+	// alive ends with the machine's power, which nobody takes away.
+	alive context.Context
 }
 
 // TestAgentBasedBesideContainers: three hosts of one image install themselves as a cluster, in one
@@ -61,7 +63,7 @@ func TestAgentBasedBesideContainers(t *testing.T) {
 	input["hostconfig/zero/root-device-hints.yaml"] = "deviceName: /dev/sda\n"
 	// Nobody comes back from a container's restart, which is not done. The machine would have
 	// registered again in that time if it had booted the image once more.
-	input["hub.env"] = "IRONFLOW_HUB_STAGE_TIMEOUTS=Rebooting=5m\n"
+	input["hub.env"] = "IRONFLOW_HUB_STAGE_TIMEOUTS=Rebooting=10m\n"
 	m.config = m.imageOver(media.ISO, input, "--rendezvous-ip", four.address(0))
 	image := fixture(t)
 	var systems []*livesystem.System
@@ -148,10 +150,17 @@ func (m *mixed) powerOn() {
 	m.Helper()
 	tap, err := m.network.Tap(m.Context(), "edge2")
 	m.Expect(err).NotTo(HaveOccurred())
+	var dies context.CancelCauseFunc
+	m.alive, dies = context.WithCancelCause(m.Context())
 	m.machine, err = vm.New(context.WithoutCancel(m.Context()), vm.Config{
-		UUID: machineID, Name: machineName, Dir: m.TempDir(), MemoryMiB: 4096, KVM: vm.HasKVM(),
+		UUID: machineID, Name: machineName, Dir: m.TempDir(), MemoryMiB: 4096,
 		Disks: []vm.Disk{{Kind: vm.DiskSCSI, SizeMiB: 12 << 10, Serial: machineDisk, WWN: "0x5000c500000000e2"}},
 		NICs:  []vm.NIC{{MAC: mac(whole), Tap: tap}},
+		OnEvent: func(e vm.Event) {
+			if e.Kind == vm.EventOff || e.Kind == vm.EventTrouble {
+				dies(fmt.Errorf("the machine has gone: %s", e.Detail))
+			}
+		},
 	})
 	m.Expect(err).NotTo(HaveOccurred())
 	m.Cleanup(func() { m.Expect(m.machine.Close()).To(Succeed()) })
@@ -176,7 +185,7 @@ func (m *mixed) isTheMachine() {
 // await waits for a stage of the machine.
 func (m *mixed) await(what any) AsyncAssertion {
 	m.Helper()
-	return m.Eventually(what).WithTimeout(machinePatience).WithPolling(time.Second)
+	return m.Eventually(what).WithContext(m.alive).WithTimeout(machinePatience).WithPolling(time.Second)
 }
 
 // reached tells a stage, and when.
