@@ -132,7 +132,9 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	ctrl.SetLogger(logr.Discard())
 	w := &world{WithT: NewWithT(t), t: t, plane: labtest.ControlPlane(t, lab.ControlPlaneOptions{})}
-	_, err := envtest.InstallCRDs(w.plane.Config(), envtest.CRDInstallOptions{Paths: []string{"../crd/metal3", "../crd/agent-install", "../crd/hive"}})
+	_, err := envtest.InstallCRDs(w.plane.Config(), envtest.CRDInstallOptions{
+		Paths: []string{"../../config/crd/metal3", "../../config/crd/agent-install", "../../config/crd/hive"}, ErrorIfPathMissing: true,
+	})
 	w.Expect(err).NotTo(HaveOccurred())
 	scheme := runtime.NewScheme()
 	w.Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
