@@ -39,7 +39,7 @@ func TestHostsThatBreakOff(t *testing.T) {
 				_, _ = io.WriteString(w, tc.sent)
 				if !tc.whole {
 					_ = http.NewResponseController(w).Flush() // what is sent arrives
-					panic(http.ErrAbortHandler)               //nolint:forbidigo // net/http's own way to break a connection off
+					panic(http.ErrAbortHandler)
 				}
 			}))
 			defer hub.Close()

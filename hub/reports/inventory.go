@@ -95,8 +95,11 @@ func bounded(inventory *wire.Inventory) error {
 		have, most int
 		what       string
 	}{
-		{len(inventory.Disks), maxDisks, "disks"}, {len(inventory.Interfaces), maxInterfaces, "interfaces"}, {addresses, maxAddresses, "addresses"},
-		{len(inventory.Hostname), maxHostname, "bytes of a hostname"}, {card, maxCard, "bytes of a card's name or address"},
+		{len(inventory.Disks), maxDisks, "disks"},
+		{len(inventory.Interfaces), maxInterfaces, "interfaces"},
+		{addresses, maxAddresses, "addresses"},
+		{len(inventory.Hostname), maxHostname, "bytes of a hostname"},
+		{card, maxCard, "bytes of a card's name or address"},
 	} {
 		if c.have > c.most {
 			return refusal.BadRequest("the inventory has %d %s, at most %d are taken", c.have, c.what, c.most)

@@ -310,7 +310,7 @@ func (o *object) members(table []member) (settings [][2]string) {
 // drop leaves out a member that says no more than nothing at all does: nmstatectl shows it
 // with one of these values where nobody has set it.
 func (o *object) drop(key string, defaults ...string) {
-	said := ""
+	var said string
 	switch v := o.m[key].(type) {
 	case string:
 		said = strings.ToLower(v)

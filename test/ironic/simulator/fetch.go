@@ -40,7 +40,7 @@ func head(url string) error {
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if _, is := errors.AsType[*tls.CertificateVerificationError](err); is {
-		return fmt.Errorf("SSLError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: %v')", err)
+		return fmt.Errorf("SSLError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: %w')", err)
 	}
 	if err != nil {
 		return err
