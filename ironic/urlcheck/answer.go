@@ -37,14 +37,15 @@ var (
 	reason = regexp.MustCompile(`(?s)(?:Validation of image href|Failed to download image) .+?, reason: (.*)`)
 )
 
-// noBMC is part of the error of a BMC that cannot be connected to.
-const noBMC = "Redfish connection failed"
+// goesOn matches what Ironic fails with once it has fetched a file: the BMC cannot be connected to, or, in older releases,
+// the driver for Redfish does not insert media.
+var goesOn = regexp.MustCompile(`Redfish connection failed|does not support attach_virtual_media`)
 
 // judge reads a node's last error after Ironic was to fetch from an address: what it found there, and whether it has
 // fetched a file.
 func judge(url, lastError string) (a Answer, fetched bool) {
 	a = Answer{URL: url, Verdict: Unknown, Text: strings.TrimSpace(lastError)}
-	if strings.Contains(a.Text, noBMC) {
+	if goesOn.MatchString(a.Text) {
 		return Answer{url, Other, "it answers with a file"}, true
 	}
 	if m := reason.FindStringSubmatch(a.Text); m != nil {
@@ -64,7 +65,7 @@ func judge(url, lastError string) (a Answer, fetched bool) {
 		a.Verdict = Other
 	}
 	if a.Text == "" {
-		a.Text = "this release of Ironic does not say what was in the way of an image"
+		a.Text = "it records no reason"
 	}
 	return a, false
 }

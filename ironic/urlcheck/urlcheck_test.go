@@ -94,8 +94,8 @@ func TestNoMachineIsTouched(t *testing.T) {
 	s.Expect(seen[0].Node.Fields["driver_info"]).To(HaveKeyWithValue("redfish_address", "none://bmc.invalid"))
 }
 
-// TestOlderIronics say nothing of what came of an image.
-func TestOlderIronics(t *testing.T) {
+// TestAnIronicThatDoesNotTell what came of an image is neither believed to reach us nor blamed.
+func TestAnIronicThatDoesNotTell(t *testing.T) {
 	s := newStand(t, simulator.Options{})
 	answers, err := urlcheck.Ask(t.Context(), s.gateway, time.Now(), []string{s.url})
 	s.Expect(err).NotTo(HaveOccurred())

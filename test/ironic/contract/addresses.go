@@ -22,15 +22,15 @@ func addresses(w *World) {
 		text    string
 	}{
 		"Ironflow":                    {w.server(httptest.NewServer, http.StatusGone), urlcheck.Reached, ""},
-		"nobody":                      {"http://127.0.0.1:1", urlcheck.Unreached, "refused"},
-		"a name that is not resolved": {"http://images.invalid", urlcheck.Unreached, "images.invalid"},
+		"nobody":                      {"http://127.0.0.1:1", urlcheck.Unreached, "(?i)refused"},
+		"a name that is not resolved": {"http://images.invalid", urlcheck.Unreached, `images\.invalid`},
 		"somebody else":               {w.server(httptest.NewServer, http.StatusNotFound), urlcheck.Other, "it answers 404"},
 		"somebody with a file":        {w.server(httptest.NewServer, http.StatusOK), urlcheck.Other, "it answers with a file"},
 		"a CA that Ironic lacks":      {w.server(httptest.NewTLSServer, http.StatusGone), urlcheck.Untrusted, "certificate verify failed"},
 	} {
 		answers, err := urlcheck.Ask(w.T.Context(), w.Gateway, time.Now(), []string{c.url})
 		w.Expect(err).NotTo(HaveOccurred(), name)
-		w.Expect(answers).To(ConsistOf(And(HaveField("URL", c.url), HaveField("Verdict", c.verdict), HaveField("Text", ContainSubstring(c.text)))), name)
+		w.Expect(answers).To(ConsistOf(And(HaveField("URL", c.url), HaveField("Verdict", c.verdict), HaveField("Text", MatchRegexp(c.text)))), name)
 	}
 	both := []string{"http://127.0.0.1:1", w.server(httptest.NewServer, http.StatusGone)}
 	answers, err := urlcheck.Ask(w.T.Context(), w.Gateway, time.Now(), both)
