@@ -30,11 +30,11 @@ import (
 
 const (
 	// whole is the host that is a whole machine, machineName what DHCP calls it, machineID
-	// its UUID, machineDisk the serial number of its disk.
+	// its UUID, machineDisk the world wide name of its disk, without 0x.
 	whole       = 2
 	machineName = "edge-2"
 	machineID   = "0d1c0000-0000-4000-8000-0000000000e2"
-	machineDisk = "EDGE2"
+	machineDisk = "5000c500000000e2"
 	// writing is the event of a host whose disk is being written.
 	writing = "reached stage " + string(wire.HostStageWritingImageToDisk)
 	// machinePatience is for one stage on two busy cores that emulate the machine's.
@@ -61,9 +61,10 @@ func TestAgentBasedBesideContainers(t *testing.T) {
 	m, media := newMixed(t)
 	input := four.dynamic(3)
 	input["hostconfig/zero/root-device-hints.yaml"] = "deviceName: /dev/sda\n"
-	// Nobody comes back from a container's restart, which is not done. The machine would have
-	// registered again in that time if it had booted the image once more.
-	input["hub.env"] = "IRONFLOW_HUB_STAGE_TIMEOUTS=Rebooting=10m\n"
+	// An emulated processor needs longer than any host to write a disk. Nobody comes back from a
+	// container's restart, which is not done; the machine would have registered again in that time
+	// if it had booted the image once more.
+	input["hub.env"] = "IRONFLOW_HUB_STAGE_TIMEOUTS=Writing image to disk=5h,Rebooting=10m\n"
 	m.config = m.imageOver(media.ISO, input, "--rendezvous-ip", four.address(0))
 	image := fixture(t)
 	var systems []*livesystem.System
@@ -88,7 +89,8 @@ func TestAgentBasedBesideContainers(t *testing.T) {
 	m.reached("the machine writes its disk")
 	m.await(m.events).Should(ContainElement(vm.EventReset), m.allSay)
 	m.reached("the machine has restarted by itself")
-	installed := fmt.Sprintf("ignition=%x root=%s", sha256.Sum256([]byte(m.ignition(m.hostOf(whole)))), machineDisk)
+	// udev calls a SCSI disk by its kind of identifier, 3, and its world wide name.
+	installed := fmt.Sprintf("ignition=%x root=3%s", sha256.Sum256([]byte(m.ignition(m.hostOf(whole)))), machineDisk)
 	m.await(m.console).Should(MatchRegexp("INSTALLED host=%s machine=%s %s", machineName, machineID, installed), m.allSay)
 	m.reached("the installed system of the machine runs, with the hub's Ignition")
 
@@ -154,7 +156,7 @@ func (m *mixed) powerOn() {
 	m.alive, dies = context.WithCancelCause(m.Context())
 	m.machine, err = vm.New(context.WithoutCancel(m.Context()), vm.Config{
 		UUID: machineID, Name: machineName, Dir: m.TempDir(), MemoryMiB: 4096,
-		Disks: []vm.Disk{{Kind: vm.DiskSCSI, SizeMiB: 12 << 10, Serial: machineDisk, WWN: "0x5000c500000000e2"}},
+		Disks: []vm.Disk{{Kind: vm.DiskSCSI, SizeMiB: 12 << 10, Serial: "EDGE2", WWN: "0x" + machineDisk}},
 		NICs:  []vm.NIC{{MAC: mac(whole), Tap: tap}},
 		OnEvent: func(e vm.Event) {
 			if e.Kind == vm.EventOff || e.Kind == vm.EventTrouble {
