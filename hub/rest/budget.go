@@ -93,11 +93,17 @@ func (r *request) spend(key store.HostKey) error {
 	return r.spendFrom(key, "host", func() { r.sayBudget(key) })
 }
 
-// spendOnRegistration is spend for a registration. One that proves nothing has a budget of
-// its own: whoever has the token of an infra-env could use up that of any host.
+// spendOnRegistration is spend for a registration. It is paid for by who the token says that the caller is, not by who it
+// says that it is: a host could use up the budget of any other. One that proves nothing has a budget of its own.
 func (r *request) spendOnRegistration(key store.HostKey) error {
 	from := key
-	if !r.caller.agent.Own() {
+	switch own := r.caller.agent; {
+	case own.HostID != "":
+		key.HostID = own.HostID
+		from = key
+	case own.Machine != "":
+		from.HostID = own.Machine + " registers"
+	default:
 		from.HostID += " registers"
 	}
 	return r.spendFrom(from, "host", func() { r.sayBudget(key) })

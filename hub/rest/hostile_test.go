@@ -232,6 +232,21 @@ func TestAHostHasOneBudget(t *testing.T) {
 	f.Agent(f.token).Poll(t, f.host) // it can still be told to stop
 }
 
+// TestARegistrationIsPaidForByWhoSendsIt: a host with a token of its own claims to be another one, again and again. That one can
+// still report.
+func TestARegistrationIsPaidForByWhoSendsIt(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t)
+	one, other := store.HostKey{InfraEnvID: f.env, HostID: uuid.NewString()}, store.HostKey{InfraEnvID: f.env, HostID: uuid.NewString()}
+	good, hostile := f.Agent(f.token).Exchange(t, one), f.Agent(f.token).Exchange(t, other)
+	for range 700 {
+		code, raw := hostile.Do(t, http.MethodPost, "/infra-envs/"+f.env+"/hosts", wire.HostCreateParams{HostID: one.HostID, DiscoveryAgentVersion: "agent:1"}, nil)
+		g.Expect(code).To(BeNumerically(">=", 400), raw)
+	}
+	code, raw := good.Do(t, http.MethodPut, "/infra-envs/"+f.env+"/hosts/"+one.HostID+"/logs-progress", wire.LogsProgressParams{LogsState: wire.LogsStateCollecting}, nil)
+	g.Expect(code).To(Equal(http.StatusNoContent), raw)
+}
+
 // TestBodiesThatDoNotEnd are in memory: those of one infra-env are bounded, and others do not notice.
 func TestBodiesThatDoNotEnd(t *testing.T) {
 	g := NewWithT(t)

@@ -88,6 +88,10 @@ func TestTheTokenOfAnInfraEnvOnlyRegisters(t *testing.T) {
 		code, raw := own.Do(t, "GET", path, nil, nil)
 		g.Expect(code).To(Equal(200), "%s: %s", path, raw)
 	}
+	var listed []wire.Host
+	code, raw := own.Do(t, "GET", "/infra-envs/"+f.env+"/hosts", nil, &listed)
+	g.Expect(code).To(Equal(200), raw)
+	g.Expect(listed).To(ConsistOf(HaveField("ID", f.host.HostID)), "of all hosts that installs here, only itself")
 }
 
 // TestAHostThatRestartsProvesToBeIt: the token of its own is what proves it, and it stays.

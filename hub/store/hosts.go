@@ -26,6 +26,8 @@ func (r *Reader) Host(key HostKey) (*Host, error) {
 // HostFilter selects hosts; empty members select all.
 type HostFilter struct {
 	InfraEnvID, ClusterID string
+	// HostID keeps only the host of this id, one in each infra-env.
+	HostID string
 	// MAC keeps only hosts that say in their inventory that they have the address, lower case.
 	MAC string
 	// Machine keeps only the host that registered from the image of this machine.
@@ -47,6 +49,7 @@ func (r *Reader) Hosts(f HostFilter) ([]*Host, error) {
 	var where conditions
 	where.in("h.infra_env_id", f.InfraEnvID)
 	where.in("h.cluster_id", f.ClusterID)
+	where.in("h.id", f.HostID)
 	where.in("h.status", f.Statuses...)
 	where.in("h.machine", f.Machine)
 	if f.MAC != "" {

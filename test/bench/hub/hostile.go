@@ -61,6 +61,7 @@ func measureHostile(ctx context.Context, o options) (err error) {
 	err = w.run(ctx, order{Phase: "live", Groups: w.groups, Boot: o.boot, Settle: o.settle, Window: o.window}, func(e event) error {
 		switch e.Name {
 		case windowBegin:
+			w.profile(ctx, "hostile", profileTime)
 			close(begun)
 		case windowEnd:
 			f.Instruction, f.Polls = round(e.Figures["p99_ms"]), e.Figures["count"]
