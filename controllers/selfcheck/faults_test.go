@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -267,7 +268,7 @@ var faults = map[string]fault{
 		"but not by TLS: certificate verify failed", "webserver_verify_ca",
 	},
 	"a node that is left in Ironic": {
-		func(w *world) { w.unasked = errors.New("the node ironflow-check is left in Ironic") }, "outside", selfcheck.Warning,
+		func(w *world) { w.unasked = fmt.Errorf("%w: busy", urlcheck.ErrLeft) }, "outside", selfcheck.Warning,
 		"site-a: the node ironflow-check is left in Ironic", "baremetal node delete ironflow-check",
 	},
 	"somebody else at an address":    {func(w *world) { w.published[0].URL += "/elsewhere" }, "reachable", selfcheck.Error, "404", "ingress"},
@@ -365,6 +366,20 @@ func TestAnIronicThatDoesNotSay(t *testing.T) {
 			NewWithT(t).Expect(report).To(ConsistOf(And(HaveField("Level", selfcheck.OK), HaveField("Text", ContainSubstring(c.want)))))
 		})
 	}
+}
+
+// TestTheAddressThatIronicNeedsIsAskedFirst: an Ironic that waits long for one address may not come to the next, and what
+// it said of the first is told.
+func TestTheAddressThatIronicNeedsIsAskedFirst(t *testing.T) {
+	far := func(_ context.Context, urls []string) ([]urlcheck.Answer, error) {
+		return []urlcheck.Answer{{URL: urls[0], Verdict: urlcheck.Unreached, Text: "no answer within 30s"}}, errors.New("the check took longer than 1m0s")
+	}
+	NewWithT(t).Expect(selfcheck.Run(t.Context(), []selfcheck.Check{selfcheck.Outside([]selfcheck.AskedIronic{{Who: "site-a", Ask: far}}, []selfcheck.Published{
+		{Flag: "hub-publish-url", URL: "https://hub.example"}, {Flag: "images-publish-url", URL: "http://images.example", ByIronic: true},
+	})})).To(HaveExactElements(
+		And(HaveField("Level", selfcheck.Error), HaveField("Text", ContainSubstring("does not reach --images-publish-url http://images.example"))),
+		And(HaveField("Level", selfcheck.OK), HaveField("Text", "site-a was not asked whether it reaches --hub-publish-url: the check took longer than 1m0s")),
+	))
 }
 
 // TestRightsOfFeatures: who runs the controllers alone needs no right on the hub's kinds.

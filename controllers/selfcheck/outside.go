@@ -2,7 +2,10 @@ package selfcheck
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/ironflow/ironflow/ironic/urlcheck"
@@ -33,22 +36,54 @@ func Outside(list []AskedIronic, published []Published) Check {
 	}}
 }
 
+// look asks for what Ironic itself fetches from first: an Ironic that waits long for one address may not come to the next.
 func (i AskedIronic) look(ctx context.Context, published []Published) (findings []Finding) {
+	published = slices.SortedStableFunc(slices.Values(published), func(a, b Published) int { return before(a.ByIronic, b.ByIronic) })
 	urls := make([]string, len(published))
 	for n, p := range published {
 		urls[n] = p.URL
 	}
 	answers, err := i.Ask(ctx, urls)
-	if len(answers) < len(urls) {
-		return good(fmt.Sprintf("%s was not asked whether it reaches us: %v", i.Who, err))
+	for n, a := range answers {
+		findings = append(findings, i.found(published[n], a)...)
 	}
-	for n, p := range published {
-		findings = append(findings, i.found(p, answers[n])...)
+	if err == nil {
+		return findings
 	}
-	if err != nil {
-		findings = append(findings, doubtful(fmt.Sprintf("%s: %v", i.Who, err), "or delete it yourself: baremetal node delete "+urlcheck.NodeName)...)
+	why := strings.ReplaceAll(err.Error(), "\n", "; ")
+	switch rest := published[len(answers):]; {
+	case errors.Is(err, urlcheck.ErrLeft):
+		findings = append(findings, doubtful(i.Who+": "+why, "or delete it yourself: baremetal node delete "+urlcheck.NodeName)...)
+	case len(rest) == 0:
+		findings = append(findings, doubtful(i.Who+": "+why, "look at Ironic's log")...)
+	default:
+		findings = append(findings, good(fmt.Sprintf("%s was not asked whether it reaches %s: %s", i.Who, flags(rest, len(answers) == 0), why))...)
 	}
 	return findings
+}
+
+// before puts what is true first.
+func before(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	default:
+		return 1
+	}
+}
+
+// flags names what sets the addresses that were not asked about.
+func flags(published []Published, all bool) string {
+	if all {
+		return "us"
+	}
+	var list []string
+	for _, p := range published {
+		list = append(list, "--"+p.Flag)
+	}
+	return strings.Join(list, " and ")
 }
 
 // found puts an answer in words. What Ironic does not fetch itself, it need not reach.

@@ -15,8 +15,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/ironic"
@@ -36,9 +39,13 @@ const (
 	patience = 30 * time.Second
 	// look is the pause between looks at the node.
 	look = 250 * time.Millisecond
-	// cleanUp is how long the deletion of the node may take, also after the check was cancelled.
-	cleanUp = 15 * time.Second
+	// cleanUp is how long the deletion of the node may take, also after the check was cancelled: with patience, longer than
+	// an older Ironic waits for an address, during which the node is locked.
+	cleanUp = 45 * time.Second
 )
+
+// ErrLeft says that the node could not be deleted.
+var ErrLeft = fmt.Errorf("the node %s is left in Ironic; the next check deletes it once it is %s old", NodeName, abandoned)
 
 // ErrBusy says that another check asks the same Ironic, or was killed a moment ago.
 var ErrBusy = fmt.Errorf("another check asks it at the moment, or was killed less than %s ago: its node %s is in Ironic", abandoned, NodeName)
@@ -52,34 +59,32 @@ type Gateway interface {
 	Delete(ctx context.Context, uuid string) error
 }
 
-// Ask has an Ironic look at addresses of Ironflow, one after the other, and returns an answer for each. An error says why it
-// was not asked, or that the node is still in Ironic.
+// Ask has an Ironic look at addresses of Ironflow, one after the other, and returns an answer for each. The first one counts
+// most: an older Ironic that waits for it cannot be asked for the next. An error says why it was not asked for the rest, or
+// that the node is still in Ironic ([ErrLeft]).
 func Ask(ctx context.Context, g Gateway, now time.Time, urls []string) (answers []Answer, err error) {
-	uuid, err := enrol(ctx, g, now)
+	node, err := enrol(ctx, g, now)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, remove(context.WithoutCancel(ctx), g, uuid)) }()
+	defer func() { err = errors.Join(err, remove(context.WithoutCancel(ctx), g, node)) }()
 	for _, url := range urls {
-		answer, err := ask(ctx, g, uuid, url)
-		if err != nil {
-			return nil, err
+		answer, err := ask(ctx, g, node, url)
+		if answer.Verdict != "" {
+			answers = append(answers, answer)
 		}
-		answers = append(answers, answer)
+		if err != nil {
+			return answers, err
+		}
 	}
 	return answers, nil
 }
 
 // enrol makes the node, in the place of one that an earlier check has left.
-func enrol(ctx context.Context, g Gateway, now time.Time) (uuid string, err error) {
-	no := false
-	node := ironic.Enrolment{
-		Name: NodeName, Driver: "redfish", AutomatedClean: &no, Extra: map[string]any{marker: true},
-		DriverInfo: map[string]any{"redfish_address": bmc, "redfish_system_id": "/redfish/v1/Systems/none"},
-	}
-	n, created, err := g.Create(ctx, node)
+func enrol(ctx context.Context, g Gateway, now time.Time) (id string, err error) {
+	n, created, err := create(ctx, g)
 	if err != nil || created {
-		return uuidOf(n), err
+		return idOf(n), err
 	}
 	if n.Extra[marker] != true {
 		return "", fmt.Errorf("a node of somebody else has the name %s", NodeName)
@@ -90,13 +95,28 @@ func enrol(ctx context.Context, g Gateway, now time.Time) (uuid string, err erro
 	if err := remove(ctx, g, n.UUID); err != nil {
 		return "", err
 	}
-	if n, created, err = g.Create(ctx, node); err == nil && !created {
+	if n, created, err = create(ctx, g); err == nil && !created {
 		err = ErrBusy
 	}
-	return uuidOf(n), err
+	return idOf(n), err
 }
 
-func uuidOf(n *ironic.Node) string {
+// create makes the node by an id of our own: if the answer is lost, it can be told from the node of another check, and goes.
+func create(ctx context.Context, g Gateway) (n *ironic.Node, created bool, err error) {
+	no := false
+	node := ironic.Enrolment{
+		UUID: uuid.NewString(), Name: NodeName, Driver: "redfish", AutomatedClean: &no, Extra: map[string]any{marker: true},
+		DriverInfo: map[string]any{"redfish_address": bmc, "redfish_system_id": "/redfish/v1/Systems/none"},
+	}
+	n, created, err = g.Create(ctx, node)
+	if ironic.KindOf(err) == ironic.Unavailable {
+		// If that fails, too, Ironic is away, which the first error says.
+		_ = g.Delete(context.WithoutCancel(ctx), node.UUID)
+	}
+	return n, created, err
+}
+
+func idOf(n *ironic.Node) string {
 	if n == nil {
 		return ""
 	}
@@ -104,14 +124,14 @@ func uuidOf(n *ironic.Node) string {
 }
 
 // ask has Ironic fetch from one address. A node that is still busy with another address cannot be asked.
-func ask(ctx context.Context, g Gateway, uuid, url string) (Answer, error) {
-	if err := g.AttachMedia(ctx, uuid, strings.TrimSuffix(url, "/")+names.AskedPath); err != nil {
+func ask(ctx context.Context, g Gateway, id, url string) (Answer, error) {
+	if err := g.AttachMedia(ctx, id, strings.TrimSuffix(url, "/")+names.AskedPath); err != nil {
 		if ironic.KindOf(err) == ironic.Busy {
 			return Answer{URL: url, Verdict: Unknown, Text: "it was busy with the address before"}, nil
 		}
 		return Answer{}, err
 	}
-	n, err := settle(ctx, g, uuid)
+	n, err := settle(ctx, g, id)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -120,22 +140,22 @@ func ask(ctx context.Context, g Gateway, uuid, url string) (Answer, error) {
 	}
 	a, fetched := judge(url, n.LastError)
 	if fetched { // Ironic keeps the file until it is told that the medium goes
-		if err := g.DetachMedia(ctx, uuid); err != nil {
-			return Answer{}, err
+		if err := g.DetachMedia(ctx, id); err != nil {
+			return a, fmt.Errorf("the file from %s may be left in Ironic: %w", ironic.Redact(url), err)
 		}
-		_, err = settle(ctx, g, uuid)
+		_, err = settle(ctx, g, id)
 	}
 	return a, err
 }
 
 // settle returns the node once Ironic has done what it was told; nil after a while.
-func settle(ctx context.Context, g Gateway, uuid string) (*ironic.Node, error) {
+func settle(ctx context.Context, g Gateway, id string) (*ironic.Node, error) {
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	ticker := time.NewTicker(look)
 	defer ticker.Stop()
 	for {
-		n, err := g.Get(ctx, uuid)
+		n, err := g.Get(ctx, id)
 		if err != nil || n.Reservation == "" {
 			return n, err
 		}
@@ -151,23 +171,33 @@ func settle(ctx context.Context, g Gateway, uuid string) (*ironic.Node, error) {
 }
 
 // remove deletes the node. While Ironic still waits for an address, it is locked.
-func remove(ctx context.Context, g Gateway, uuid string) error {
+func remove(ctx context.Context, g Gateway, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, cleanUp)
 	defer cancel()
 	ticker := time.NewTicker(look)
 	defer ticker.Stop()
 	for {
-		err := g.Delete(ctx, uuid)
+		err := g.Delete(ctx, id)
 		if err == nil {
 			return nil
 		}
 		select {
 		case <-ticker.C:
-			if ironic.KindOf(err) == ironic.Busy {
+			if passes(err) {
 				continue
 			}
 		case <-ctx.Done():
 		}
-		return fmt.Errorf("the node %s is left in Ironic; the next check deletes it once it is %s old: %w", NodeName, abandoned, err)
+		return fmt.Errorf("%w: %w", ErrLeft, err)
 	}
+}
+
+// passes reports whether the same call may succeed later on: Ironic is busy or away, and has not refused it.
+func passes(err error) bool {
+	e, typed := errors.AsType[*ironic.Error](err)
+	if typed && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden) {
+		return false
+	}
+	kind := ironic.KindOf(err)
+	return kind == ironic.Busy || kind == ironic.Unavailable
 }
