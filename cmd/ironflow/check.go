@@ -27,7 +27,7 @@ import (
 const checkLong = `Looks at what Ironflow needs around it, and says what is wrong and what to do: the Kubernetes API with its rights and
 definitions, whether baremetal-operator still runs, Ironic, base images, the image of ironic-python-agent, published
 addresses, certificates, the data folder and the clock. Nothing is changed. Whether Ironic reaches the published addresses,
-it is asked by a node, ironflow-check, that has no machine and is deleted again within seconds (the check "outside").
+it is asked by a node, ironflow_check, that has no machine and is deleted again within seconds (the check "outside").
 
 It takes the flags and environment variables of "ironflow run", or with --controllers those of "ironflow controllers". In
 a pod of Ironflow it therefore needs no flags: kubectl -n ironflow-system exec deployment/ironflow -- /ironflow check

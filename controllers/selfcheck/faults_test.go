@@ -269,7 +269,7 @@ var faults = map[string]fault{
 	},
 	"a node that is left in Ironic": {
 		func(w *world) { w.unasked = fmt.Errorf("%w: busy", urlcheck.ErrLeft) }, "outside", selfcheck.Warning,
-		"site-a: the node ironflow-check is left in Ironic", "baremetal node delete ironflow-check",
+		"site-a: the node ironflow_check is left in Ironic", "baremetal node delete ironflow_check",
 	},
 	"somebody else at an address":    {func(w *world) { w.published[0].URL += "/elsewhere" }, "reachable", selfcheck.Error, "404", "ingress"},
 	"a certificate that has run out": {func(w *world) { w.files = append(w.files, w.certificate(time.Now().AddDate(-2, 0, 0))) }, "certificates", selfcheck.Error, "was valid until", "renew"},

@@ -26,8 +26,10 @@ import (
 )
 
 const (
-	// NodeName is the name of the node by which Ironic is asked: one at a time, and one that was left is found again.
-	NodeName = "ironflow-check"
+	// NodeName is the name of the node by which Ironic is asked: one at a time, and one that was left is found again. No
+	// object of Kubernetes can have it: of a host of that name, in any namespace, we and baremetal-operator would take the
+	// node for the host's.
+	NodeName = "ironflow_check"
 	// bmc is the address of its BMC. With one that could be connected to, Ironic would try for minutes.
 	bmc = "none://bmc.invalid"
 	// marker, in the node's extra, says that it is ours.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/ironic"
@@ -58,7 +59,7 @@ func TestNodesThatWereLeft(t *testing.T) {
 	}{
 		"killed long ago": {time.Hour, ours, ""},
 		"at work":         {time.Second, ours, "another check asks it at the moment"},
-		"somebody else's": {time.Hour, nil, "a node of somebody else has the name ironflow-check"},
+		"somebody else's": {time.Hour, nil, "a node of somebody else has the name ironflow_check"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStand(t, simulator.Options{Behave: simulator.FetchMedia})
@@ -74,6 +75,11 @@ func TestNodesThatWereLeft(t *testing.T) {
 			s.Expect(s.sim.Nodes()).To(ConsistOf(HaveField("Name", urlcheck.NodeName)))
 		})
 	}
+}
+
+// TestNoHostHasTheNode: hosts are looked for by their names, also without the namespace.
+func TestNoHostHasTheNode(t *testing.T) {
+	NewWithT(t).Expect(validation.IsDNS1123Subdomain(urlcheck.NodeName)).NotTo(BeEmpty(), "a BareMetalHost may have this name")
 }
 
 // TestNoMachineIsTouched: the node is neither managed nor powered, has a BMC that exists nowhere, and is gone afterwards,
