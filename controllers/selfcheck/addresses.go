@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/ironflow/ironflow/ironic"
 )
 
 // Published is an address that is published to machines or BMCs.
@@ -22,6 +24,9 @@ type Published struct {
 	ByIronic bool
 }
 
+// shown is how it is set, without credentials, which a proxy for BMCs may ask for.
+func (p Published) shown() string { return "--" + p.Flag + " " + ironic.Redact(p.URL) }
+
 // answerWithin is how long a published address may take.
 const answerWithin = 5 * time.Second
 
@@ -32,10 +37,10 @@ func Loopback(published []Published) Check {
 		var list []string
 		for _, p := range published {
 			if u, err := url.Parse(p.URL); err == nil && isLoopback(u.Hostname()) {
-				findings = append(findings, doubtful(fmt.Sprintf("--%s is %s, which only this machine reaches", p.Flag, p.URL), "set it to a URL by which "+p.Whom+" (docs/install.md)")...)
+				findings = append(findings, doubtful(fmt.Sprintf("--%s is %s, which only this machine reaches", p.Flag, ironic.Redact(p.URL)), "set it to a URL by which "+p.Whom+" (docs/install.md)")...)
 				continue
 			}
-			list = append(list, p.URL)
+			list = append(list, ironic.Redact(p.URL))
 		}
 		if len(findings) == 0 {
 			return good("published: " + strings.Join(list, ", "))
@@ -63,7 +68,7 @@ func Answers(published []Published) Check {
 		defer client.CloseIdleConnections()
 		for _, p := range published {
 			if err := answers(ctx, client, p.URL); err != nil {
-				findings = append(findings, wrong(fmt.Sprintf("--%s %s: from here, Ironflow does not answer: %v", p.Flag, p.URL, err),
+				findings = append(findings, wrong(fmt.Sprintf("%s: from here, Ironflow does not answer: %s", p.shown(), ironic.Redact(err.Error())),
 					"look at the Service, load balancer or ingress and at firewalls; where only this machine cannot reach it, run `ironflow check` in the network of the BMCs, or leave it out by --skip reachable")...)
 			}
 		}

@@ -382,6 +382,18 @@ func TestTheAddressThatIronicNeedsIsAskedFirst(t *testing.T) {
 	))
 }
 
+// TestCredentialsOfAPublishedAddress are told to nobody who reads what was found.
+func TestCredentialsOfAPublishedAddress(t *testing.T) {
+	for _, address := range []string{"http://bmc:s3cret@127.0.0.1:1", "http://bmc:s3cret@images.invalid", "http://bmc:s3cret@images.invalid:port"} {
+		published := []selfcheck.Published{{Flag: "images-publish-url", URL: address, ByIronic: true}}
+		look := func(context.Context, []string) ([]urlcheck.Answer, error) {
+			return []urlcheck.Answer{{URL: address, Verdict: urlcheck.Unreached}}, nil
+		}
+		checks := []selfcheck.Check{selfcheck.Loopback(published), selfcheck.Answers(published), selfcheck.Outside([]selfcheck.AskedIronic{{Who: "site-a", Ask: look}}, published)}
+		NewWithT(t).Expect(selfcheck.Run(t.Context(), checks)).To(And(HaveLen(3), Not(ContainElement(HaveField("Text", ContainSubstring("s3cret"))))))
+	}
+}
+
 // TestRightsOfFeatures: who runs the controllers alone needs no right on the hub's kinds.
 func TestRightsOfFeatures(t *testing.T) {
 	g := NewWithT(t)

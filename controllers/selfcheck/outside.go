@@ -88,7 +88,7 @@ func flags(published []Published, all bool) string {
 
 // found puts an answer in words. What Ironic does not fetch itself, it need not reach.
 func (i AskedIronic) found(p Published, a urlcheck.Answer) []Finding {
-	address := fmt.Sprintf("--%s %s", p.Flag, p.URL)
+	address := p.shown()
 	say := func(text, next string) []Finding {
 		if p.ByIronic {
 			return wrong(text, next)
