@@ -27,8 +27,8 @@ import (
 
 const (
 	// NodeName is the name of the node by which Ironic is asked: one at a time, and one that was left is found again. No
-	// object of Kubernetes can have it: of a host of that name, in any namespace, we and baremetal-operator would take the
-	// node for the host's.
+	// object of Kubernetes can have it: a node with the name of a host, also without its namespace, may be taken for the
+	// host's by baremetal-operator.
 	NodeName = "ironflow_check"
 	// bmc is the address of its BMC. With one that could be connected to, Ironic would try for minutes.
 	bmc = "none://bmc.invalid"
@@ -111,7 +111,7 @@ func create(ctx context.Context, g Gateway) (n *ironic.Node, created bool, err e
 		DriverInfo: map[string]any{"redfish_address": bmc, "redfish_system_id": "/redfish/v1/Systems/none"},
 	}
 	n, created, err = g.Create(ctx, node)
-	if ironic.KindOf(err) == ironic.Unavailable {
+	if err != nil && passes(err) {
 		// If that fails, too, Ironic is away, which the first error says.
 		_ = g.Delete(context.WithoutCancel(ctx), node.UUID)
 	}
