@@ -82,7 +82,7 @@ const (
 	// they are others, the host was lost, and was not removed. Ours to write.
 	SeenIn = "ironflow.io/seen-in"
 	// ImageOf, on an Agent, is whose live image its host has registered from, by the token in it: the boot MAC address
-	// of a machine, or [ImageOfAll]. Without it nobody knows. Ours to write.
+	// of a machine, "namespace/name" of a host that had none when its image was made, or [ImageOfAll]. Without it nobody knows. Ours to write.
 	ImageOf = "ironflow.io/image-of"
 	// ImageOfAll is its value for an image that is for all hosts of the InfraEnv.
 	ImageOfAll = "infra-env"

@@ -62,15 +62,16 @@ func (r *Reconciler) agentsOf(ctx context.Context, host *metal3v1.BareMetalHost)
 }
 
 // believed are those that may be the host's machine, of all Agents that say so: whoever has registered from the image of
-// another machine is that one. Where one has from the host's own image, those that have not are strangers.
+// another machine is that one. Where one has from the host's own image, those that have not are strangers. That image is named
+// by the host's object where it was made before the host was given its address: the machine may run it still.
 func believed(claiming []agentv1.Agent, host *metal3v1.BareMetalHost) []agentv1.Agent {
-	mac := strings.ToLower(host.Spec.BootMACAddress)
+	own := []string{strings.ToLower(host.Spec.BootMACAddress), client.ObjectKeyFromObject(host).String()}
 	from := func(a *agentv1.Agent) string { return a.Annotations[names.ImageOf] }
 	linked := func(a *agentv1.Agent) bool { return a.Labels[names.AgentHostLabel] == names.HostLabel(host.Name) }
-	proven := slices.ContainsFunc(claiming, func(a agentv1.Agent) bool { return from(&a) == mac })
+	proven := slices.ContainsFunc(claiming, func(a agentv1.Agent) bool { return slices.Contains(own, from(&a)) })
 	return slices.DeleteFunc(claiming, func(a agentv1.Agent) bool {
 		switch image := from(&a); {
-		case linked(&a), image == mac, image == "":
+		case linked(&a), slices.Contains(own, image), image == "":
 			return false
 		case image == names.ImageOfAll:
 			return proven

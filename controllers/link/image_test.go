@@ -21,6 +21,8 @@ func imageOf(machine string) func(*agentv1.Agent) {
 const (
 	ownImage     = "02:00:00:00:00:01"
 	anotherImage = "02:00:00:00:00:77"
+	// unnamedImage is what the host's image is named by as long as the host has no boot MAC address.
+	unnamedImage = "site/node-0"
 )
 
 // TestAMachineOfAnotherImageIsNotTheHost, whatever addresses it says that it has: it would get the host's name, role, cluster
@@ -31,15 +33,18 @@ func TestAMachineOfAnotherImageIsNotTheHost(t *testing.T) {
 		linked string
 		reason string
 	}{
-		"its own":                               {map[string]string{"ours": ownImage}, "ours", link.ReasonLinked},
-		"a hub that checks no tokens":           {map[string]string{"ours": ""}, "ours", link.ReasonLinked},
-		"that of another machine":               {map[string]string{"stranger": anotherImage}, "", link.ReasonWaitingForAgent},
-		"that of all hosts":                     {map[string]string{"stranger": names.ImageOfAll}, "", link.EventAgentInDoubt},
-		"its own, and that of another machine":  {map[string]string{"ours": ownImage, "stranger": anotherImage}, "ours", link.ReasonLinked},
-		"its own, and that of all hosts":        {map[string]string{"ours": ownImage, "stranger": names.ImageOfAll}, "ours", link.ReasonLinked},
-		"those of others":                       {map[string]string{"stranger": anotherImage, "another": names.ImageOfAll}, "", link.EventAgentInDoubt},
-		"its own, twice":                        {map[string]string{"ours": ownImage, "twin": ownImage}, "", link.EventAgentInDoubt},
-		"that of all hosts, from several hosts": {map[string]string{"one": names.ImageOfAll, "two": names.ImageOfAll}, "", link.EventAgentInDoubt},
+		"its own":                                {map[string]string{"ours": ownImage}, "ours", link.ReasonLinked},
+		"its own, from before it had an address": {map[string]string{"ours": unnamedImage}, "ours", link.ReasonLinked},
+		"that of all hosts, and its own from before it had an address": {map[string]string{"ours": unnamedImage, "stranger": names.ImageOfAll}, "ours", link.ReasonLinked},
+		"that of a neighbour without an address":                       {map[string]string{"stranger": "site/node-7"}, "", link.ReasonWaitingForAgent},
+		"a hub that checks no tokens":                                  {map[string]string{"ours": ""}, "ours", link.ReasonLinked},
+		"that of another machine":                                      {map[string]string{"stranger": anotherImage}, "", link.ReasonWaitingForAgent},
+		"that of all hosts":                                            {map[string]string{"stranger": names.ImageOfAll}, "", link.EventAgentInDoubt},
+		"its own, and that of another machine":                         {map[string]string{"ours": ownImage, "stranger": anotherImage}, "ours", link.ReasonLinked},
+		"its own, and that of all hosts":                               {map[string]string{"ours": ownImage, "stranger": names.ImageOfAll}, "ours", link.ReasonLinked},
+		"those of others":                                              {map[string]string{"stranger": anotherImage, "another": names.ImageOfAll}, "", link.EventAgentInDoubt},
+		"its own, twice":                                               {map[string]string{"ours": ownImage, "twin": ownImage}, "", link.EventAgentInDoubt},
+		"that of all hosts, from several hosts":                        {map[string]string{"one": names.ImageOfAll, "two": names.ImageOfAll}, "", link.EventAgentInDoubt},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, host(metal3v1.StateProvisioning, asked, annotated(names.BMACRole, "master"), annotated(names.BMACIgnitionOverrides, `{"secret":"of the host"}`)))

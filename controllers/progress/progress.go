@@ -30,7 +30,7 @@ import (
 // Hub is the part of the hub that is used here; *service.Hub implements it.
 type Hub interface {
 	View(ctx context.Context, key store.HostKey) (service.HostView, wire.Host, error)
-	HostByMAC(ctx context.Context, infraEnvID, mac string) (service.HostView, bool, error)
+	HostByMAC(ctx context.Context, infraEnvID, mac string, images ...string) (service.HostView, bool, error)
 	Subscribe() (<-chan service.Event, func())
 }
 
@@ -175,7 +175,7 @@ func (s *Source) view(at address, asker types.NamespacedName) (service.HostView,
 	if !ask {
 		return view, found
 	}
-	view, found, err := s.hub.HostByMAC(context.Background(), at.infraEnv, at.mac)
+	view, found, err := s.hub.HostByMAC(context.Background(), at.infraEnv, at.mac, asker.String()) // which names its image as long as it has no address
 	if err != nil {
 		s.log.Error(err, "cannot ask the hub for a host", "mac", at.mac)
 		return service.HostView{}, false

@@ -36,9 +36,9 @@ type counted struct {
 	asked atomic.Int32
 }
 
-func (c *counted) HostByMAC(ctx context.Context, infraEnvID, mac string) (service.HostView, bool, error) {
+func (c *counted) HostByMAC(ctx context.Context, infraEnvID, mac string, images ...string) (service.HostView, bool, error) {
 	c.asked.Add(1)
-	return c.Hub.HostByMAC(ctx, infraEnvID, mac)
+	return c.Hub.HostByMAC(ctx, infraEnvID, mac, images...)
 }
 
 // reads is an image store with one image that is being read.
@@ -154,6 +154,17 @@ func TestAMachineThatHasNotBootedTheHostsImage(t *testing.T) {
 		w.Expect(shown).To(BeFalse())
 	}
 	w.token, w.host.HostID = own, uuid.NewString()
+	w.register()
+	_, shown := w.source.HostProgress(node0)
+	w.Expect(shown).To(BeTrue())
+}
+
+// TestAHostWhoseImageIsOlderThanItsAddress is named by its object in it: the boot MAC address was set once the machine ran it.
+func TestAHostWhoseImageIsOlderThanItsAddress(t *testing.T) {
+	w := newWorld(t)
+	var err error
+	w.token, err = w.hub.MachineToken(t.Context(), w.host.InfraEnvID, node0.String())
+	w.Expect(err).NotTo(HaveOccurred())
 	w.register()
 	_, shown := w.source.HostProgress(node0)
 	w.Expect(shown).To(BeTrue())

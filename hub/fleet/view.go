@@ -92,17 +92,16 @@ const mostClaims = 100
 // HostByMAC returns the infra-env's host with that address in its inventory.
 // False means that there is none (yet), or that several say that they have it:
 // a machine's word alone does not tell which of them it is. The token does of the one that has registered from
-// the image of the machine with that address, and of others that have from that of another machine.
-func (f *Fleet) HostByMAC(ctx context.Context, infraEnvID, mac string) (HostView, bool, error) {
+// the image of the machine with that address, and of others that have from that of another machine. That image may
+// have other names than the address, such as one from before the address was known.
+func (f *Fleet) HostByMAC(ctx context.Context, infraEnvID, mac string, images ...string) (HostView, bool, error) {
 	var view HostView
 	found := false
+	mac = strings.ToLower(mac)
 	err := f.units.View(ctx, func(w *settle.Work) error {
-		hosts, err := w.Reader.Hosts(store.HostFilter{InfraEnvID: infraEnvID, MAC: strings.ToLower(mac), Bare: true, Limit: mostClaims})
-		if err != nil {
+		hosts, err := claiming(w, store.HostFilter{InfraEnvID: infraEnvID, MAC: mac, Bare: true}, append([]string{mac}, images...))
+		if err != nil || len(hosts) != 1 {
 			return err
-		}
-		if hosts = believed(hosts, strings.ToLower(mac)); len(hosts) != 1 {
-			return nil
 		}
 		host, err := w.Host(hosts[0].Key())
 		if err == nil {
@@ -113,12 +112,19 @@ func (f *Fleet) HostByMAC(ctx context.Context, infraEnvID, mac string) (HostView
 	return view, found, err
 }
 
-// believed are those of the hosts that may be the machine with the address, of all that say so.
-func believed(hosts []*store.Host, mac string) []*store.Host {
-	if at := slices.IndexFunc(hosts, func(h *store.Host) bool { return h.Bearer.Machine == mac }); at >= 0 {
-		return hosts[at : at+1]
+// claiming are those of the hosts that say that they have an address that may be the machine with it: the one that has
+// registered from its image, whatever number of others there is, or else those that have from no machine's image.
+func claiming(w *settle.Work, filter store.HostFilter, images []string) ([]*store.Host, error) {
+	for _, image := range images {
+		own := filter
+		own.Machine, own.Limit = image, 1
+		if hosts, err := w.Reader.Hosts(own); err != nil || len(hosts) > 0 {
+			return hosts, err
+		}
 	}
-	return slices.DeleteFunc(hosts, func(h *store.Host) bool { return h.Bearer.Machine != "" })
+	filter.Limit = mostClaims
+	hosts, err := w.Reader.Hosts(filter)
+	return slices.DeleteFunc(hosts, func(h *store.Host) bool { return h.Bearer.Machine != "" }), err
 }
 
 func viewOf(host *store.Host) HostView {

@@ -3,6 +3,7 @@ package service_test
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -316,6 +317,24 @@ func TestAMachineOfAnotherImageHasNotTheAddress(t *testing.T) {
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(found).To(BeTrue())
 	w.Expect(view).To(And(HaveField("Key", key(hostB)), HaveField("Machine", mac), HaveField("Shared", false)))
+}
+
+// TestTheHostOfAnAddressAmongManyThatClaimIt: any machine of the infra-env can register as many hosts as it likes.
+func TestTheHostOfAnAddressAmongManyThatClaimIt(t *testing.T) {
+	const mac, last = "02:00:00:00:00:01", "ffffffff-0000-4000-8000-000000000001"
+	w := start(t, service.Options{}, &service.InfraEnvSpec{})
+	says := func(host, image string) {
+		w.Expect(w.registerBy(host, auth.Claims{InfraEnvID: envID, Machine: image})).To(Succeed())
+		w.inventory(host, func(i *wire.Inventory) { i.Interfaces[0].MACAddress = mac })
+	}
+	for n := range 120 {
+		says(fmt.Sprintf("11111111-0000-4000-8000-%012d", n), "")
+	}
+	says(last, mac)
+	view, found, err := w.HostByMAC(w.ctx, envID, mac)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(found).To(BeTrue())
+	w.Expect(view.Key).To(Equal(key(last)))
 }
 
 func TestTwoHostsThatSayTheyHaveAnAddress(t *testing.T) {
