@@ -170,6 +170,29 @@ func TestAHostWhoseImageIsOlderThanItsAddress(t *testing.T) {
 	w.Expect(shown).To(BeTrue())
 }
 
+// TestARecordThatIsAnotherMachinesNow: the host was removed from the hub, and whoever registers under its id has not booted its image.
+// What is known of the id is not shown on.
+func TestARecordThatIsAnotherMachinesNow(t *testing.T) {
+	w := newWorld(t)
+	w.source.views.follow()
+	w.register()
+	_, shown := w.source.HostProgress(node0)
+	w.Expect(shown).To(BeTrue())
+	w.Expect(w.hub.DeleteHost(t.Context(), w.host)).To(Succeed())
+	var err error
+	w.token, err = w.hub.AgentToken(t.Context(), w.host.InfraEnvID)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.register()
+	go func() {
+		for range w.source.Changed {
+		}
+	}()
+	w.source.fromHub(t.Context(), service.Event{InfraEnvID: w.host.InfraEnvID, HostID: w.host.HostID})
+	close(w.source.Changed)
+	_, shown = w.source.HostProgress(node0)
+	w.Expect(shown).To(BeFalse())
+}
+
 // prepare answers the hub's checks until the installation may begin.
 func (w *world) prepare(agent *testhub.Caller) {
 	w.t.Helper()

@@ -70,11 +70,11 @@ func (v *views) put(at address, view service.HostView, found bool, news uint64) 
 
 // update takes the news of one host with the given addresses, and returns the
 // BareMetalHosts that are concerned. Only what is known to be this host's is
-// renewed: for an address that is new or was another host's, whose it is is the
-// hub's to say, when it is asked next.
+// renewed: for an address that is new or was another host's, or of a host that has
+// not booted an image of its own, whose it is is the hub's to say, when it is asked next.
 func (v *views) update(key store.HostKey, view service.HostView, macs []string) []types.NamespacedName {
 	return v.change(key, macs, func(at address) {
-		if v.known[at].Key == key {
+		if v.known[at].Key == key && !view.Shared {
 			v.known[at] = view
 			return
 		}
