@@ -140,7 +140,8 @@ func stale(in Input) bool {
 	started := method(in.Host) == names.StartAssistedInstall || runs(in.Host) == names.StartAssistedInstall
 	switch in.Host.Status.Provisioning.State {
 	case metal3v1.StateDeprovisioning:
-		return linkedAgent(in) || started
+		// One that was not linked in time is the host's, unless it has booted the image that is for all hosts.
+		return linkedAgent(in) || started && in.Agent.Annotations[names.ImageOf] != names.ImageOfAll
 	case metal3v1.StateAvailable, metal3v1.StateReady:
 		// One that registered after the host was deprovisioned last tells that the status is older
 		// than the machine's installation, as after a restore from a backup.

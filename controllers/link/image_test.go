@@ -11,6 +11,7 @@ import (
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/link"
+	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // imageOf says whose live image the Agent's host has registered from.
@@ -76,4 +77,17 @@ func TestAnAgentThatWasLinkedStaysSo(t *testing.T) {
 	w.pass()
 	w.Expect(w.agent("ours").Spec.Role).To(Equal("master"))
 	w.Expect(w.linkedSays().Reason).To(Equal(link.ReasonLinked))
+}
+
+// TestAMachineThatIsNotTheHostKeepsItsAgent while the host's own is cleaned: deleted, it would be taken out of the hub, along with
+// its cluster where that is its own.
+func TestAMachineThatIsNotTheHostKeepsItsAgent(t *testing.T) {
+	for image, keeps := range map[string]bool{"": false, ownImage: false, names.ImageOfAll: true} {
+		t.Run(image, func(t *testing.T) {
+			a := registered("other", time.Now(), imageOf(image), inHub(wire.HostStatusInstalled))
+			w := newWorld(t, host(metal3v1.StateDeprovisioning, asked), a)
+			w.pass()
+			w.Expect(w.agent("other") != nil).To(Equal(keeps))
+		})
+	}
 }
