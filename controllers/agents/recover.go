@@ -56,7 +56,9 @@ func (r *reconciler) putBack(ctx context.Context, agent *agentv1.Agent, env *age
 func (r *reconciler) lost(ctx context.Context, agent *agentv1.Agent) (service.LostHost, error) {
 	status, spec := shown(agent), &agent.Spec
 	out := service.LostHost{Approved: spec.Approved, Since: agent.CreationTimestamp.Time, EnvBirth: agent.Annotations[names.SeenIn], Signing: signing(status.CSRStatus)}
-	if image := agent.Annotations[names.ImageOf]; image != names.ImageOfAll {
+	if image := agent.Annotations[names.ImageOf]; image == names.ImageOfAll {
+		out.Shared = true
+	} else {
 		out.Machine = image
 	}
 	var err error

@@ -31,8 +31,9 @@ type LostHost struct {
 	// Signing are the signing requests of its kubelet.
 	Signing store.Signing
 	// Machine is whose live image the host had registered from (see [HostView.Machine]): its agent, which goes on, has no
-	// other token. Empty where nobody knows.
+	// other token. Shared tells that it was that of the infra-env. Nobody knows where neither is set.
 	Machine string
+	Shared  bool
 	// Since is when whoever knows it heard of it first.
 	Since time.Time
 	// EnvBirth is that of its infra-env's record when the host was last seen in the hub (see
@@ -78,7 +79,7 @@ func (f *Fleet) RecoverHost(ctx context.Context, key store.HostKey, lost LostHos
 			if id := old.ClusterID(); id != "" {
 				w.LookAt(id)
 			}
-			host = replaced(old, host)
+			host = lost.replaced(old, host)
 		}
 		made = true
 		host.API.Status, host.API.StatusInfo, host.API.StatusUpdatedAt = status, info, w.At()
@@ -129,7 +130,10 @@ func (l LostHost) record(w *settle.Work, key store.HostKey) *store.Host {
 }
 
 // replaced is the record of a backup with what somebody has seen of the host since.
-func replaced(old, now *store.Host) *store.Host {
+func (l LostHost) replaced(old, now *store.Host) *store.Host {
+	if known := l.Machine != "" || l.Shared; known && old.Bearer.Machine != l.Machine { // it has booted another image since
+		old.Bearer.Machine, old.Bearer.Exchanged = l.Machine, false
+	}
 	now.API.CreatedAt, now.API.RegisteredAt = old.API.CreatedAt, old.API.RegisteredAt
 	old.API, old.MACs, old.Approved, old.DiskChosen, old.InventoryAt = now.API, now.MACs, now.Approved, now.DiskChosen, now.InventoryAt
 	old.Asked, old.EndpointToken, old.EndpointHeaders, old.Signing = now.Asked, now.EndpointToken, now.EndpointHeaders, now.Signing
