@@ -114,11 +114,14 @@ func apply(host *store.Host, p *wire.HostUpdateParams) error {
 var rolePools = []string{"", string(wire.HostRoleMaster), string(wire.HostRoleArbiter), string(wire.HostRoleWorker)}
 
 // takeRole gives the host a role. One that joins an installed cluster has its configuration from its pool, which is that of
-// the role, unless somebody has named another.
+// the role, unless somebody has named another; that of workers without a role.
 func takeRole(host *store.Host, role wire.HostRole) {
 	joins := host.API.Kind == wire.HostKindAddToExistingClusterHost
-	if joins && judge.IsGivenRole(role) && slices.Contains(rolePools, host.API.MachineConfigPoolName) {
-		host.API.MachineConfigPoolName = string(role)
+	if joins && slices.Contains(rolePools, host.API.MachineConfigPoolName) {
+		host.API.MachineConfigPoolName = string(wire.HostRoleWorker)
+		if judge.IsGivenRole(role) {
+			host.API.MachineConfigPoolName = string(role)
+		}
 	}
 	host.API.Role = role
 }
