@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -160,8 +161,9 @@ func placeRecovered(w *settle.Work, env *store.InfraEnv, host *store.Host, clust
 		c.HostsAwaited = false
 		w.TouchCluster(c)
 	}
-	role, suggested := host.API.Role, host.API.SuggestedRole
+	role, suggested, pool := host.API.Role, host.API.SuggestedRole, host.API.MachineConfigPoolName
 	join(host, c)
-	host.API.Role, host.API.SuggestedRole = role, suggested
+	takeRole(host, role)
+	host.API.SuggestedRole, host.API.MachineConfigPoolName = suggested, cmp.Or(pool, host.API.MachineConfigPoolName)
 	return nil
 }

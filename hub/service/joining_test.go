@@ -50,6 +50,33 @@ func TestAHostThatJoinsIsInstalledOnceItsIgnitionIsMade(t *testing.T) {
 	})
 }
 
+// TestAHostThatJoinedComesBackInItsPool: installed anew, it is configured as what it was.
+func TestAHostThatJoinedComesBackInItsPool(t *testing.T) {
+	for name, tc := range map[string]struct {
+		known wire.Host
+		pool  string
+	}{
+		"of the control plane":         {wire.Host{Role: wire.HostRoleMaster}, "master"},
+		"a worker":                     {wire.Host{Role: wire.HostRoleWorker}, "worker"},
+		"in a pool that was asked for": {wire.Host{Role: wire.HostRoleWorker, MachineConfigPoolName: "infra"}, "infra"},
+		"of no role":                   {wire.Host{}, "worker"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := shared(t, from(&played{}), service.ClusterSpec{})
+			w.installing(hostA)
+			w.Expect(w.stage(hostA, wire.HostStageDone)).To(Succeed())
+			_, err := w.AllowAddHosts(w.ctx, sharedCluster)
+			w.Expect(err).NotTo(HaveOccurred())
+			tc.known.Status = wire.HostStatusError
+			lost := service.LostHost{ClusterID: sharedCluster, Known: tc.known, Since: time.Now().Add(-time.Hour)}
+			w.Expect(w.RecoverHost(w.ctx, key(hostB), lost)).To(BeTrue())
+			host, err := w.Host(w.ctx, key(hostB))
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(host.MachineConfigPoolName).To(Equal(tc.pool))
+		})
+	}
+}
+
 // TestAResetForgetsWhatWasMade: the next installation has files of its own.
 func TestAResetForgetsWhatWasMade(t *testing.T) {
 	w := shared(t, from(reporting()), service.ClusterSpec{})
