@@ -103,6 +103,9 @@ func (w *world) run(ctx context.Context, o order, on func(event) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	command := exec.CommandContext(ctx, self, "-load")
+	if o.Phase == "hostile" { // it would be on a computer of its own: the hub's processors are not for its work
+		command = exec.CommandContext(ctx, "nice", "-n", "19", self, "-load")
+	}
 	command.Stdin = strings.NewReader(text(o)) // it holds tokens, and is too long for an argument
 	command.Stderr = os.Stderr
 	out, err := command.StdoutPipe()
