@@ -1,18 +1,14 @@
 package rest_test
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/hub/testhub"
 )
@@ -22,34 +18,7 @@ func TestBodiesOfOneHostThatDoNotEnd(t *testing.T) {
 	g := NewWithT(t)
 	hub := testhub.Start(t, testhub.Options{})
 	keys, agents := twoOwn(t, hub)
-	stop := make(chan struct{})
-	var all sync.WaitGroup
-	defer all.Wait()
-	defer close(stop)
-	refused := make(chan int, 8)
-	for range cap(refused) {
-		r, w := io.Pipe()
-		all.Go(func() {
-			chunk := bytes.Repeat([]byte("x"), 1<<20)
-			for range 15 {
-				if _, err := w.Write(chunk); err != nil {
-					return // it was refused
-				}
-			}
-			<-stop
-			_ = w.CloseWithError(io.ErrUnexpectedEOF)
-		})
-		all.Go(func() {
-			req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, hub.URL+rest.Base+"/v2/events", r)
-			req.Header.Set(wire.HeaderAgentToken, agents[0].Token())
-			answer, err := hub.Client().Do(req)
-			_ = r.CloseWithError(io.ErrClosedPipe)
-			if err == nil {
-				_ = answer.Body.Close()
-				refused <- answer.StatusCode
-			}
-		})
-	}
+	refused := bodiesWithoutEnd(t, hub, agents[0].Token())
 	for range 4 {
 		g.Eventually(refused).WithTimeout(time.Minute).Should(Receive(Equal(http.StatusTooManyRequests)))
 	}

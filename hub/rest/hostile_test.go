@@ -247,17 +247,18 @@ func TestARegistrationIsPaidForByWhoSendsIt(t *testing.T) {
 	g.Expect(code).To(Equal(http.StatusNoContent), raw)
 }
 
-// TestBodiesThatDoNotEnd are in memory: those of one infra-env are bounded, and others do not notice.
-func TestBodiesThatDoNotEnd(t *testing.T) {
-	g := NewWithT(t)
-	f := newFixture(t)
-	_, otherToken := f.InfraEnv(t, "another")
+// bodiesWithoutEnd begins eight bodies of 15 MiB that do not end while the test lasts, and returns the status codes of
+// those that are answered nevertheless.
+func bodiesWithoutEnd(t *testing.T, hub *testhub.Hub, token string) <-chan int {
+	t.Helper()
 	stop := make(chan struct{})
 	var all sync.WaitGroup
-	defer all.Wait()
-	defer close(stop)
-	refused := make(chan int, 8)
-	for range cap(refused) {
+	t.Cleanup(func() {
+		close(stop)
+		all.Wait()
+	})
+	answered := make(chan int, 8)
+	for range cap(answered) {
 		r, w := io.Pipe()
 		all.Go(func() {
 			chunk := bytes.Repeat([]byte("x"), 1<<20)
@@ -270,16 +271,25 @@ func TestBodiesThatDoNotEnd(t *testing.T) {
 			_ = w.CloseWithError(io.ErrUnexpectedEOF)
 		})
 		all.Go(func() {
-			req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, f.URL+rest.Base+"/v2/events", r)
-			req.Header.Set(wire.HeaderAgentToken, f.token)
-			answer, err := f.Client().Do(req)
+			req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, hub.URL+rest.Base+"/v2/events", r)
+			req.Header.Set(wire.HeaderAgentToken, token)
+			answer, err := hub.Client().Do(req)
 			_ = r.CloseWithError(io.ErrClosedPipe)
 			if err == nil {
 				_ = answer.Body.Close()
-				refused <- answer.StatusCode
+				answered <- answer.StatusCode
 			}
 		})
 	}
+	return answered
+}
+
+// TestBodiesThatDoNotEnd are in memory: those of one infra-env are bounded, and others do not notice.
+func TestBodiesThatDoNotEnd(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t)
+	_, otherToken := f.InfraEnv(t, "another")
+	refused := bodiesWithoutEnd(t, f.Hub, f.token)
 	g.Eventually(refused).WithTimeout(time.Minute).Should(Receive(Equal(http.StatusTooManyRequests)))
 	code, raw := f.Agent(otherToken).Do(t, http.MethodPost, "/events", seen(nil), nil)
 	g.Expect(code).To(Equal(http.StatusCreated), raw)
