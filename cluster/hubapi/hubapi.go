@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/cluster/facts"
+	"github.com/ironflow/ironflow/cluster/jsonstream"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -172,33 +173,18 @@ func (c *Client) Hosts(ctx context.Context) ([]facts.Host, error) {
 
 // readHosts decodes a list as it comes.
 func readHosts(body io.Reader) ([]facts.Host, error) {
-	limited := &io.LimitedReader{R: body, N: maxHost}
-	in := json.NewDecoder(limited)
-	if err := expect(in, json.Delim('[')); err != nil {
+	in := jsonstream.New(body, maxHost)
+	if err := in.Expect(json.Delim('[')); err != nil {
 		return nil, err
 	}
 	out := []facts.Host{}
-	for in.More() {
+	err := in.Items(func() error {
 		var h host
-		if err := in.Decode(&h); err != nil {
-			return nil, err
-		}
+		err := in.Decode(&h)
 		out = append(out, h.facts())
-		limited.N = maxHost
-	}
-	return out, expect(in, json.Delim(']')) // after an error there is no more, either
-}
-
-// expect reads a token that has to be there.
-func expect(in *json.Decoder, want json.Delim) error {
-	got, err := in.Token()
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	if err == nil && got != want {
-		err = fmt.Errorf("want %v, got %v", want, got)
-	}
-	return err
+		return err
+	})
+	return out, err
 }
 
 // Progress reports a host's stage.

@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"github.com/ironflow/ironflow/cluster/jsonstream"
 )
 
 // Sink takes what a list or a watch brings. Its methods are called one after the other.
@@ -124,9 +126,8 @@ func (c *Client) page(ctx context.Context, path string, add func(json.RawMessage
 
 // readList decodes a list as it comes: its metadata, and each of its items by itself.
 func readList(body io.Reader, metadata any, add func(json.RawMessage)) error {
-	limited := &io.LimitedReader{R: body, N: maxBody}
-	in := json.NewDecoder(limited)
-	if err := expect(in, json.Delim('{')); err != nil {
+	in := jsonstream.New(body, maxBody)
+	if err := in.Expect(json.Delim('{')); err != nil {
 		return err
 	}
 	for in.More() {
@@ -138,7 +139,7 @@ func readList(body io.Reader, metadata any, add func(json.RawMessage)) error {
 		case "metadata":
 			err = in.Decode(metadata)
 		case "items":
-			err = readItems(in, limited, add)
+			err = readItems(in, add)
 		default:
 			err = in.Decode(&json.RawMessage{})
 		}
@@ -146,11 +147,11 @@ func readList(body io.Reader, metadata any, add func(json.RawMessage)) error {
 			return err
 		}
 	}
-	return expect(in, json.Delim('}'))
+	return in.Expect(json.Delim('}'))
 }
 
 // readItems decodes a list's items; each may have as many bytes as an object may.
-func readItems(in *json.Decoder, limited *io.LimitedReader, add func(json.RawMessage)) error {
+func readItems(in *jsonstream.Stream, add func(json.RawMessage)) error {
 	begin, err := in.Token()
 	if err != nil || begin == nil { // null is an empty list
 		return err
@@ -159,27 +160,14 @@ func readItems(in *json.Decoder, limited *io.LimitedReader, add func(json.RawMes
 		return fmt.Errorf("its items are no list, but %v", begin)
 	}
 	var item json.RawMessage
-	for in.More() {
+	return in.Items(func() error {
 		item = item[:0]
 		if err := in.Decode(&item); err != nil {
 			return err
 		}
 		add(item)
-		limited.N = maxBody
-	}
-	return expect(in, json.Delim(']'))
-}
-
-// expect reads a token that has to be there.
-func expect(in *json.Decoder, want json.Delim) error {
-	got, err := in.Token()
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	if err == nil && got != want {
-		err = fmt.Errorf("want %v, got %v", want, got)
-	}
-	return err
+		return nil
+	})
 }
 
 // watchFrom follows changes until the server ends the watch, and returns the version

@@ -112,8 +112,9 @@ func create(ctx context.Context, g Gateway) (n *ironic.Node, created bool, err e
 	}
 	n, created, err = g.Create(ctx, node)
 	if err != nil && passes(err) {
-		// If that fails, too, Ironic is away, which the first error says.
-		_ = g.Delete(context.WithoutCancel(ctx), node.UUID)
+		lost, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
+		defer cancel()
+		_ = g.Delete(lost, node.UUID) // if that fails, too, Ironic is away, which the first error says
 	}
 	return n, created, err
 }

@@ -38,6 +38,9 @@ var hostileLimits = map[string]float64{"instruction_p99_ms": 100, "rss_mib": 500
 // unfinished is how many bodies the hostile host begins at once and does not end.
 const unfinished = 48
 
+// hostileNumber is the number of the hostile host: no fleet has as many.
+const hostileNumber = 900_000
+
 // measureHostile lets a fleet come to rest, and then one more host of its largest cluster do its worst for as
 // long as the others are watched.
 func measureHostile(ctx context.Context, o options) (err error) {
@@ -52,7 +55,7 @@ func measureHostile(ctx context.Context, o options) (err error) {
 		case <-ctx.Done():
 			ended <- ctx.Err()
 		case <-begun:
-			ended <- w.run(ctx, order{Phase: "hostile", Groups: []group{w.largestCluster()}, Reactions: o.agents, Window: o.window}, func(e event) error {
+			ended <- w.run(ctx, order{Phase: "hostile", Groups: []group{w.largestCluster()}, Window: o.window}, func(e event) error {
 				f.Calls, f.Refused = e.Figures["calls"], e.Figures["refused"]
 				return nil
 			})
@@ -110,7 +113,7 @@ type attacker struct {
 // hostile registers one more host of the group, and has it do its worst until the window is over.
 func (l *load) hostile(ctx context.Context) error {
 	g := l.Groups[0]
-	a := &attacker{agent: agent{machine: machine{g, l.Reactions + 100_000, g.Size}, load: l, calls: l.newClient()}}
+	a := &attacker{agent: agent{machine: machine{g, hostileNumber, g.Size}, load: l, calls: l.newClient()}}
 	if !a.register(ctx) {
 		return errors.New("the hostile host could not register")
 	}
@@ -158,12 +161,12 @@ func (a *attacker) call(ctx context.Context, c *client, token, method, path stri
 	}
 }
 
-// tell sends a reply to a step that nobody asked for.
+// sends sends a reply to a step that nobody asked for.
 func (a *attacker) sends(ctx context.Context, c *client, kind wire.StepType, output string) {
 	a.call(ctx, c, a.load.token(a.machine), http.MethodPost, a.path()+"/instructions", wire.StepReply{StepType: kind, StepID: string(kind) + "-" + uuid.NewString(), Output: output})
 }
 
-// repliesNobodyAskedFor are 20,000 images, disk speeds and addresses in each.
+// repliesNobodyAskedFor are 7,000 images, a disk's speed, and connections to 5,000 hosts.
 func (a *attacker) repliesNobodyAskedFor(ctx context.Context, c *client) {
 	images := wire.ContainerImageAvailabilityResponse{}
 	for n := range 7_000 {
