@@ -1,9 +1,7 @@
 package rest
 
 import (
-	"cmp"
 	"fmt"
-	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -218,88 +216,4 @@ func (r *request) beginUpload(cluster string, host store.HostKey) (end func(), e
 		return nil, &service.Error{Code: http.StatusTooManyRequests, Reason: fmt.Sprintf("%d log archives of it are arriving already; send this one when they are there", maxUploads)}
 	}
 	return func() { r.limits.uploads.end(of) }, nil
-}
-
-// Bounds of the bodies that are being sent at the same time, in bytes: what has not arrived as a whole is in memory, and does
-// nothing yet.
-const (
-	// maxArriving is of all agents of one infra-env, and of the programs inside a cluster.
-	maxArriving = 64 << 20
-	// maxArrivingOfOne is of a host with a token of its own: the largest body and some small ones, but not so much that a few
-	// hosts leave the others of their infra-env nothing.
-	maxArrivingOfOne = maxBody + 1<<20
-)
-
-// arriving counts the bytes of bodies that are being read, by who sends them. The zero value is ready.
-type arriving struct {
-	mu    sync.Mutex
-	bytes map[string]int64
-}
-
-// add counts bytes of a sender, or takes them back, and reports whether all of them are within the bound.
-func (a *arriving) add(from string, n, bound int64) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.bytes == nil {
-		a.bytes = map[string]int64{}
-	}
-	a.bytes[from] += n
-	if a.bytes[from] <= 0 {
-		delete(a.bytes, from)
-	}
-	return a.bytes[from] <= bound
-}
-
-// readBody reads the whole body of a request.
-func (r *request) readBody() ([]byte, error) {
-	body := http.MaxBytesReader(r.w, r.Body, maxBody)
-	if r.caller.scope() == "" {
-		return io.ReadAll(body)
-	}
-	m := &metered{from: body, count: &r.limits.arriving, senders: []sender{{r.caller.scope(), maxArriving, "hosts of this infra-env are"}}}
-	if one := r.caller.one(); one != "" { // before all of them: what is refused here costs the others nothing
-		m.senders = append([]sender{{r.caller.scope() + "/" + one, maxArrivingOfOne, "this host is"}}, m.senders...)
-	}
-	defer m.done()
-	return io.ReadAll(m)
-}
-
-// one names the host that the caller alone is by its token; empty for others.
-func (c caller) one() string { return cmp.Or(c.agent.HostID, c.agent.Machine) }
-
-// sender is whose bytes are counted, how many may be on their way, and who it is for people.
-type sender struct {
-	name  string
-	bound int64
-	is    string
-}
-
-// metered is a body whose bytes are counted until it is done with.
-type metered struct {
-	from    io.Reader
-	senders []sender
-	count   *arriving
-	read    int64
-}
-
-// Read implements [io.Reader].
-func (m *metered) Read(p []byte) (int, error) {
-	n, err := m.from.Read(p)
-	m.read += int64(n)
-	var over *sender
-	for i := range m.senders {
-		if s := &m.senders[i]; !m.count.add(s.name, int64(n), s.bound) && over == nil {
-			over = s
-		}
-	}
-	if over != nil {
-		return n, &service.Error{Code: http.StatusTooManyRequests, Reason: fmt.Sprintf("%s sending more than %s at the same time; send this again later", over.is, byteCount(over.bound))}
-	}
-	return n, err
-}
-
-func (m *metered) done() {
-	for _, s := range m.senders {
-		m.count.add(s.name, -m.read, s.bound)
-	}
 }

@@ -37,6 +37,8 @@ type request struct {
 	// bodies hold what users send against the models of the operation.
 	bodies      *protocol.Bodies
 	operationID string
+	// arrived is what the request's body takes of its senders' bounds, until the request is done with; nil where it counts for nobody.
+	arrived *metered
 }
 
 // handler serves one operation. Its answer is a model, a *file, a list, or nil for

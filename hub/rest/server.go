@@ -215,6 +215,7 @@ func (s *Server) operation(op protocol.Operation) http.Handler {
 			limits: &s.limits,
 		}
 		req.bodies, req.operationID = s.bodies, op.ID
+		defer req.doneWithBody()
 		body, err := handle(req)
 		if service.IsNotFound(err) {
 			body, err = req.lost(err)
