@@ -10,11 +10,11 @@ import (
 	"github.com/ironflow/ironflow/agent/agentbased/image"
 	"github.com/ironflow/ironflow/api/commands/settings"
 	"github.com/ironflow/ironflow/api/nearest"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/clusters"
 	"github.com/ironflow/ironflow/hub/configured"
 	"github.com/ironflow/ironflow/hub/input"
 	"github.com/ironflow/ironflow/hub/operators"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -35,7 +35,7 @@ func hubRules(asked client.Asked, hosts []wire.HostUpdateParams) (out []image.Re
 
 func refusedOf(of string, host int, problems []error) (out []image.Refused) {
 	for _, problem := range problems {
-		if e, is := errors.AsType[*refusal.Error](problem); is && e.Field != "" {
+		if e, is := errors.AsType[*apierror.Error](problem); is && e.Field != "" {
 			out = append(out, image.Refused{Object: input.Object(of, e.Field), Text: e.Reason[len(e.Field):], Host: host})
 		}
 	}

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/clustermachine"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/hostmachine"
-	"github.com/ironflow/ironflow/hub/judge"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
@@ -22,7 +22,7 @@ import (
 func (r *Registry) StartInstallation(ctx context.Context, clusterID string) (wire.Cluster, error) {
 	return r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
 		if c.API.Status != wire.ClusterStatusReady {
-			return refusal.Conflict("cluster %s is %s, not ready: %s", c.API.Name, c.API.Status, c.API.StatusInfo)
+			return apierror.Conflict("cluster %s is %s, not ready: %s", c.API.Name, c.API.Status, c.API.StatusInfo)
 		}
 		c.Preparations = 0 // a person does not wait for the next try
 		return w.TriggerCluster(c, clustermachine.Prepare)
@@ -57,7 +57,7 @@ func (r *Registry) HoldStray(ctx context.Context, there func(id string) bool) er
 		return err
 	})
 	for _, id := range stray {
-		if _, failure := r.HoldCluster(ctx, id); failure != nil && !refusal.IsNotFound(failure) {
+		if _, failure := r.HoldCluster(ctx, id); failure != nil && !apierror.IsNotFound(failure) {
 			err = errors.Join(err, failure)
 		}
 	}
@@ -132,7 +132,7 @@ func TakeMoreHosts(w *settle.Work, c *store.Cluster) error {
 // nameAPI says where hosts that join have their configuration from, unless somebody has said it.
 func nameAPI(c *store.Cluster) {
 	if wire.Value(c.API.APIVIPDNSName) == "" {
-		c.API.APIVIPDNSName = new(judge.APIName(&c.API))
+		c.API.APIVIPDNSName = new(evaluate.APIName(&c.API))
 	}
 }
 
@@ -154,7 +154,7 @@ func (r *Registry) DeleteCluster(ctx context.Context, id string) error {
 			return err
 		}
 		if c.API.Status == wire.ClusterStatusInstalling {
-			return refusal.Conflict("cluster %s is being installed; cancel the installation first", c.API.Name)
+			return apierror.Conflict("cluster %s is being installed; cancel the installation first", c.API.Name)
 		}
 		hosts, err := w.HostsOf(id)
 		if err != nil {
@@ -176,7 +176,7 @@ func (r *Registry) DeleteCluster(ctx context.Context, id string) error {
 
 func leaveDeleted(w *settle.Work, host *store.Host, c *store.Cluster) error {
 	env, err := w.Env(host.API.InfraEnvID)
-	if err != nil && !refusal.IsNotFound(err) {
+	if err != nil && !apierror.IsNotFound(err) {
 		return err
 	}
 	if env == nil || env.API.ClusterID == c.API.ID || c.Own {
@@ -202,15 +202,15 @@ func (r *Registry) SetIgnoredValidations(ctx context.Context, clusterID string, 
 	lists := [2][]string{}
 	for i, text := range []string{v.HostValidationIDs, v.ClusterValidationIDs} {
 		if text != "" && json.Unmarshal([]byte(text), &lists[i]) != nil {
-			return v, refusal.BadRequest("ignored validations: want JSON lists of ids in text")
+			return v, apierror.BadRequest("ignored validations: want JSON lists of ids in text")
 		}
 	}
 	if err := validations.CheckIgnored(lists[0], lists[1]); err != nil {
-		return v, refusal.BadRequest("ignored validations: %v", err)
+		return v, apierror.BadRequest("ignored validations: %v", err)
 	}
 	_, err := r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
 		if !slices.Contains(clustermachine.Open, c.API.Status) {
-			return refusal.BadRequest("cluster %s cannot change while it is %s", c.API.Name, c.API.Status)
+			return apierror.BadRequest("cluster %s cannot change while it is %s", c.API.Name, c.API.Status)
 		}
 		c.API.IgnoredClusterValidations, c.API.IgnoredHostValidations = v.ClusterValidationIDs, v.HostValidationIDs
 		w.TouchCluster(c)

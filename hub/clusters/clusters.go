@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/clustermachine"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/input"
-	"github.com/ironflow/ironflow/hub/judge"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/store"
@@ -38,7 +38,7 @@ func href(id string) string { return "/api/assisted-install/v2/clusters/" + id }
 // image says of itself; nil where nobody has read it.
 func (r *Registry) CreateCluster(ctx context.Context, p wire.ClusterCreateParams, release *store.Release) (wire.Cluster, error) {
 	if p.PullSecret == "" {
-		return wire.Cluster{}, refusal.Missing("pull_secret", `want JSON with "auths"`)
+		return wire.Cluster{}, apierror.Missing("pull_secret", `want JSON with "auths"`)
 	}
 	settings := kubernetesSettings(p.Kubernetes)
 	source := sources.Name(p.IgnitionSource)
@@ -91,9 +91,9 @@ func fill(c *store.Cluster, p wire.ClusterCreateParams, masters int, release *st
 func controlPlane(count *int64, mode *string) (int, error) {
 	switch {
 	case count != nil && (*count < 1 || *count > 5):
-		return 0, &refusal.Error{Code: http.StatusBadRequest, Reason: fmt.Sprintf("control_plane_count %d: want 1 to 5", *count), Field: "control_plane_count"}
+		return 0, &apierror.Error{Code: http.StatusBadRequest, Reason: fmt.Sprintf("control_plane_count %d: want 1 to 5", *count), Field: "control_plane_count"}
 	case count != nil && wire.Value(mode) != "" && (*mode == wire.ClusterHighAvailabilityModeNone) != (*count == 1):
-		return 0, refusal.Field("control_plane_count", "%d does not go with high_availability_mode %s: want one of them, or 1 with None", *count, *mode)
+		return 0, apierror.Field("control_plane_count", "%d does not go with high_availability_mode %s: want one of them, or 1 with None", *count, *mode)
 	case count != nil:
 		return int(*count), nil
 	case wire.Value(mode) == wire.ClusterHighAvailabilityModeNone:
@@ -111,12 +111,12 @@ func (r *Registry) UpdateCluster(ctx context.Context, id string, p wire.V2Cluste
 			return err
 		}
 		if !slices.Contains(clustermachine.Open, c.API.Status) {
-			return refusal.Conflict("cluster %s cannot change while it is %s", c.API.Name, c.API.Status)
+			return apierror.Conflict("cluster %s cannot change while it is %s", c.API.Name, c.API.Status)
 		}
 		was, record := given(c, ""), *c
 		if p.PullSecret != nil {
 			if *p.PullSecret == "" {
-				return refusal.Missing("pull_secret", `want JSON with "auths"`)
+				return apierror.Missing("pull_secret", `want JSON with "auths"`)
 			}
 			if err := r.units.Made().KeepPullSecret(c, *p.PullSecret); err != nil {
 				return err
@@ -170,10 +170,10 @@ func resize(c *store.Cluster, p wire.V2ClusterUpdateParams) error {
 	if err != nil {
 		return err
 	}
-	single := judge.SingleNode(c)
+	single := evaluate.SingleNode(c)
 	c.Masters, c.API.ControlPlaneCount = masters, int64(masters)
 	mode := wire.ClusterHighAvailabilityModeFull
-	if judge.SingleNode(c) {
+	if evaluate.SingleNode(c) {
 		mode = wire.ClusterHighAvailabilityModeNone
 	}
 	c.API.HighAvailabilityMode = &mode

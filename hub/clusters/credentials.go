@@ -11,7 +11,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/vault"
@@ -42,7 +42,7 @@ func (r *Registry) CredentialsFile(ctx context.Context, clusterID, name string) 
 	case kubeconfigFirst, password:
 		allowed = append(slices.Clone(withCredentials), wire.ClusterStatusInstalling)
 	default:
-		return nil, refusal.BadRequest("file_name %.80q: want kubeconfig, kubeconfig-noingress or kubeadmin-password", name)
+		return nil, apierror.BadRequest("file_name %.80q: want kubeconfig, kubeconfig-noingress or kubeadmin-password", name)
 	}
 	if err := r.units.RenewCredentials(ctx, clusterID); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (r *Registry) CredentialsFile(ctx context.Context, clusterID, name string) 
 			return err
 		}
 		if !slices.Contains(allowed, c.API.Status) {
-			return refusal.Conflict("cluster %s is %s; %s is not handed out then", c.API.Name, c.API.Status, name)
+			return apierror.Conflict("cluster %s is %s; %s is not handed out then", c.API.Name, c.API.Status, name)
 		}
 		if name == kubeconfig && c.Routed {
 			raw, err = r.units.Made().Routed(w.Reader, clusterID)
@@ -66,7 +66,7 @@ func (r *Registry) CredentialsFile(ctx context.Context, clusterID, name string) 
 		}
 		raw, err = r.units.Made().Credential(w.Reader, clusterID, first)
 		if errors.Is(err, vault.ErrNone) {
-			return refusal.Conflict("cluster %s has no file %s: its Ignition source made none", c.API.Name, name)
+			return apierror.Conflict("cluster %s has no file %s: its Ignition source made none", c.API.Name, name)
 		}
 		return err
 	})
@@ -80,7 +80,7 @@ func (r *Registry) Credentials(ctx context.Context, clusterID string) (wire.Cred
 		return wire.Credentials{}, err
 	}
 	if !slices.Contains(withCredentials, c.Status) {
-		return wire.Credentials{}, refusal.Conflict("cluster %s is %s; its credentials are not handed out then", c.Name, c.Status)
+		return wire.Credentials{}, apierror.Conflict("cluster %s is %s; its credentials are not handed out then", c.Name, c.Status)
 	}
 	secret, err := r.CredentialsFile(ctx, clusterID, password)
 	return wire.Credentials{
@@ -95,17 +95,17 @@ func (r *Registry) SetIngressCertificate(ctx context.Context, clusterID, certifi
 	// In one unit: the cluster may be reset and made anew meanwhile, with other credentials.
 	_, err := r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
 		if block, _ := pem.Decode([]byte(certificate)); block == nil || block.Type != "CERTIFICATE" {
-			return refusal.BadRequest("the body is not a certificate in PEM")
+			return apierror.BadRequest("the body is not a certificate in PEM")
 		}
 		if c.API.Status != wire.ClusterStatusFinalizing && c.API.Status != wire.ClusterStatusInstalled {
-			return refusal.BadRequest("cluster %s is %s; the certificate of its routes is taken when it is finalizing or installed", c.API.Name, c.API.Status)
+			return apierror.BadRequest("cluster %s is %s; the certificate of its routes is taken when it is finalizing or installed", c.API.Name, c.API.Status)
 		}
 		if c.Routed {
 			return nil
 		}
 		plain, err := r.units.Made().Credential(w.Reader, clusterID, kubeconfigFirst)
 		if errors.Is(err, vault.ErrNone) {
-			return fmt.Errorf("%w: cluster %s has no %s to add the certificate to", refusal.ErrUnavailable, c.API.Name, kubeconfigFirst)
+			return fmt.Errorf("%w: cluster %s has no %s to add the certificate to", apierror.ErrUnavailable, c.API.Name, kubeconfigFirst)
 		}
 		if err != nil {
 			return err

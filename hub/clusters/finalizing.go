@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/clustermachine"
-	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/operators"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
@@ -22,15 +22,15 @@ var comingUp = []string{wire.ClusterStatusInstalling, wire.ClusterStatusInstalli
 // FinalizingProgress notes the stage that a cluster's own installation has reached.
 // The same stage again, and stages of an installed cluster, change nothing.
 func (r *Registry) FinalizingProgress(ctx context.Context, clusterID string, stage wire.FinalizingStage) error {
-	if !slices.Contains(judge.FinalizingStages, stage) {
-		return refusal.BadRequest("finalizing_stage %.80q: want one of %q", stage, judge.FinalizingStages)
+	if !slices.Contains(evaluate.FinalizingStages, stage) {
+		return apierror.BadRequest("finalizing_stage %.80q: want one of %q", stage, evaluate.FinalizingStages)
 	}
 	_, err := r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
 		switch {
 		case c.API.Status == wire.ClusterStatusInstalled || c.API.Progress != nil && c.API.Progress.FinalizingStage == stage:
 			return nil
 		case !slices.Contains(comingUp, c.API.Status):
-			return refusal.Conflict("cluster %s is %s and has no finalizing stage", c.API.Name, c.API.Status)
+			return apierror.Conflict("cluster %s is %s and has no finalizing stage", c.API.Name, c.API.Status)
 		}
 		progress := wire.ClusterProgressInfo{}
 		if c.API.Progress != nil {
@@ -60,7 +60,7 @@ func (r *Registry) Operators(ctx context.Context, clusterID, name string) (wire.
 }
 
 func noOperator(cluster, name string) error {
-	return refusal.NotFound("cluster %s has no operator %.80s to report on", cluster, name)
+	return apierror.NotFound("cluster %s has no operator %.80s to report on", cluster, name)
 }
 
 // operatorStatuses are those that may be reported.
@@ -72,7 +72,7 @@ const maxStatusInfo = 4 << 10
 // ReportOperator notes the state of one operator.
 func (r *Registry) ReportOperator(ctx context.Context, clusterID string, p wire.OperatorMonitorReport) error {
 	if !slices.Contains(operatorStatuses, p.Status) {
-		return refusal.BadRequest("status %.40q: want failed, progressing or available", p.Status)
+		return apierror.BadRequest("status %.40q: want failed, progressing or available", p.Status)
 	}
 	p.StatusInfo, p.Version = clipped(p.StatusInfo), clipped(p.Version)
 	_, err := r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
@@ -104,7 +104,7 @@ func (r *Registry) ReportOperator(ctx context.Context, clusterID string, p wire.
 func (r *Registry) CompleteInstallation(ctx context.Context, clusterID string, p wire.CompletionParams) (wire.Cluster, error) {
 	return r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
 		if c.API.Status != wire.ClusterStatusInstalled && !slices.Contains(comingUp, c.API.Status) {
-			return refusal.Conflict("cluster %s is %s; it is not being installed", c.API.Name, c.API.Status)
+			return apierror.Conflict("cluster %s is %s; it is not being installed", c.API.Name, c.API.Status)
 		}
 		if p.IsSuccess {
 			if c.Supervised && !c.Completed {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/clustermachine"
 	"github.com/ironflow/ironflow/hub/input"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -35,7 +35,7 @@ func (r *Registry) SetInstallConfig(ctx context.Context, clusterID, overrides st
 	}
 	_, err := r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
 		if c.API.Kind != wire.ClusterKindCluster || !slices.Contains(clustermachine.Open, c.API.Status) {
-			return refusal.BadRequest("the install-config of cluster %s cannot change: it is %s", c.API.Name, c.API.Status)
+			return apierror.BadRequest("the install-config of cluster %s cannot change: it is %s", c.API.Name, c.API.Status)
 		}
 		c.API.InstallConfigOverrides = overrides
 		w.TouchCluster(c)

@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/input"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
@@ -18,9 +18,9 @@ import (
 func (r *Registry) ImportCluster(ctx context.Context, p wire.ImportClusterParams) (wire.Cluster, error) {
 	switch {
 	case p.APIVIPDnsname == "":
-		return wire.Cluster{}, refusal.BadRequest("api_vip_dnsname is required: the name or address of the cluster's API")
+		return wire.Cluster{}, apierror.BadRequest("api_vip_dnsname is required: the name or address of the cluster's API")
 	case uuid.Validate(p.OpenshiftClusterID) != nil:
-		return wire.Cluster{}, refusal.BadRequest("openshift_cluster_id %.80q is not a UUID", p.OpenshiftClusterID)
+		return wire.Cluster{}, apierror.BadRequest("openshift_cluster_id %.80q is not a UUID", p.OpenshiftClusterID)
 	}
 	return r.register(ctx, func(record *store.Cluster) error {
 		c := &record.API
@@ -35,7 +35,7 @@ func (r *Registry) ImportCluster(ctx context.Context, p wire.ImportClusterParams
 // not reach: it is there for images only, and nothing of it is watched.
 func (r *Registry) CreateDisconnectedCluster(ctx context.Context, p wire.DisconnectedClusterCreateParams) (wire.Cluster, error) {
 	if p.OpenshiftVersion == "" {
-		return wire.Cluster{}, refusal.BadRequest("openshift_version is required")
+		return wire.Cluster{}, apierror.BadRequest("openshift_version is required")
 	}
 	return r.register(ctx, func(record *store.Cluster) error {
 		c := &record.API

@@ -1,7 +1,7 @@
 package clusters
 
 import (
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -15,11 +15,11 @@ func checkLeased(c wire.Cluster, api []wire.APIVIP, ingress []wire.IngressVIP) e
 	case !asksDHCP(c):
 		return nil
 	case len(api)+len(ingress) > 0:
-		return refusal.BadRequest("vip_dhcp_allocation: a DHCP server gives api_vips and ingress_vips; leave them out, or switch it off")
+		return apierror.BadRequest("vip_dhcp_allocation: a DHCP server gives api_vips and ingress_vips; leave them out, or switch it off")
 	case c.ControlPlaneCount == 1:
-		return refusal.BadRequest("vip_dhcp_allocation: a cluster of one host has no virtual addresses; switch it off")
+		return apierror.BadRequest("vip_dhcp_allocation: a cluster of one host has no virtual addresses; switch it off")
 	case c.UserManagedNetworking != nil && *c.UserManagedNetworking:
-		return refusal.BadRequest("vip_dhcp_allocation: a cluster whose network is the user's has no addresses of its own; switch it off")
+		return apierror.BadRequest("vip_dhcp_allocation: a cluster whose network is the user's has no addresses of its own; switch it off")
 	}
 	return nil
 }

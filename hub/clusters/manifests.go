@@ -6,8 +6,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/clustermachine"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/vault"
@@ -97,7 +97,7 @@ func (r *Registry) UpdateManifest(ctx context.Context, clusterID string, p wire.
 		ManifestSource: wire.ManifestManifestSourceUser,
 	}
 	if err := checkManifestName(m.Folder, m.FileName); err != nil {
-		return m, refusal.BadRequest("%v", err)
+		return m, apierror.BadRequest("%v", err)
 	}
 	return m, r.changeManifests(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
 		if find(c, folder, p.FileName) < 0 {
@@ -109,7 +109,7 @@ func (r *Registry) UpdateManifest(ctx context.Context, clusterID string, p wire.
 		}
 		moves := m.Folder != folder || m.FileName != p.FileName
 		if moves && find(c, m.Folder, m.FileName) >= 0 {
-			return refusal.BadRequest("cluster %s has a manifest %s/%s already", c.API.Name, m.Folder, m.FileName)
+			return apierror.BadRequest("cluster %s has a manifest %s/%s already", c.API.Name, m.Folder, m.FileName)
 		}
 		removeManifest(w, c, folder, p.FileName)
 		return addManifest(w, c, m, content)
@@ -140,7 +140,7 @@ func (r *Registry) DeleteManifest(ctx context.Context, clusterID, folder, name s
 func (r *Registry) changeManifests(ctx context.Context, clusterID string, act func(*settle.Work, *store.Cluster) error) error {
 	_, err := r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
 		if !slices.Contains(clustermachine.Open, c.API.Status) || c.API.Status == wire.ClusterStatusAddingHosts {
-			return refusal.BadRequest("the manifests of cluster %s cannot change while it is %s", c.API.Name, c.API.Status)
+			return apierror.BadRequest("the manifests of cluster %s cannot change while it is %s", c.API.Name, c.API.Status)
 		}
 		w.TouchCluster(c)
 		return act(w, c)
@@ -155,7 +155,7 @@ func manifestContent(folder, name, encoded string) (string, error) {
 		content, err = decodeManifest(name, encoded)
 	}
 	if errors.Is(err, errBadManifest) {
-		err = refusal.BadRequest("%v", err)
+		err = apierror.BadRequest("%v", err)
 	}
 	return string(content), err
 }
@@ -164,12 +164,12 @@ func manifestContent(folder, name, encoded string) (string, error) {
 func addManifest(w *settle.Work, c *store.Cluster, m wire.Manifest, content string) error {
 	for _, other := range manifestFolders {
 		if other != m.Folder && find(c, other, m.FileName) >= 0 {
-			return refusal.BadRequest("cluster %s has a manifest %s in folder %s already", c.API.Name, m.FileName, other)
+			return apierror.BadRequest("cluster %s has a manifest %s in folder %s already", c.API.Name, m.FileName, other)
 		}
 	}
 	if find(c, m.Folder, m.FileName) < 0 {
 		if len(c.Manifests) >= maxManifests {
-			return refusal.BadRequest("cluster %s has %d manifests already; put several documents into one", c.API.Name, maxManifests)
+			return apierror.BadRequest("cluster %s has %d manifests already; put several documents into one", c.API.Name, maxManifests)
 		}
 		c.Manifests = append(c.Manifests, m)
 		slices.SortFunc(c.Manifests, func(a, b wire.Manifest) int {
@@ -191,5 +191,5 @@ func find(c *store.Cluster, folder, name string) int {
 }
 
 func noManifest(c *store.Cluster, folder, name string) error {
-	return refusal.NotFound("cluster %s has no manifest %.40s/%.80s", c.API.Name, folder, name)
+	return apierror.NotFound("cluster %s has no manifest %.40s/%.80s", c.API.Name, folder, name)
 }

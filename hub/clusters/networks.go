@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ironflow/ironflow/api/usernetwork"
-	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -30,7 +30,7 @@ func defaultNetworks(c *store.Cluster) {
 	if c.API.OpenshiftVersion == "" {
 		return
 	}
-	if judge.SingleNode(c) && c.API.UserManagedNetworking == nil {
+	if evaluate.SingleNode(c) && c.API.UserManagedNetworking == nil {
 		c.API.UserManagedNetworking = new(true)
 	}
 	var v4, v6 bool

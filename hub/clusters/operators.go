@@ -3,9 +3,9 @@ package clusters
 import (
 	"strings"
 
-	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/apierror"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/operators"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/validations"
@@ -34,14 +34,14 @@ func (r *Registry) chooseOperators(c *store.Cluster, named []wire.OperatorCreate
 	if bundles != nil {
 		c.API.OperatorBundles = onceEach(bundles, func(b wire.BundleCreateParams) string { return b.ID })
 	}
-	if asked = judge.AskedOf(c); asked.Nothing() {
+	if asked = evaluate.AskedOf(c); asked.Nothing() {
 		return nil
 	}
 	if why := r.cannotGetOperators(c); why != "" {
 		return refuseOperators(asked, why)
 	}
 	if err := r.units.Rules.Operators.Refuse(asked, target(c)); err != nil {
-		return refusal.BadRequest("%v", err)
+		return apierror.BadRequest("%v", err)
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func refuseOperators(asked operators.Asked, why string) error {
 	if len(names) > most {
 		names = append(names[:most], "...")
 	}
-	return refusal.BadRequest("olm_operators, operator_bundles: %s: %s", strings.Join(names, ", "), why)
+	return apierror.BadRequest("olm_operators, operator_bundles: %s: %s", strings.Join(names, ", "), why)
 }
 
 func clippedName(name string) string {
@@ -101,6 +101,6 @@ func clippedName(name string) string {
 func target(c *store.Cluster) operators.Target {
 	settings := validations.Read(&c.API, validations.Wanted{Masters: c.Masters, Arbiters: c.Arbiters, Workers: c.Workers})
 	return operators.Target{
-		Version: c.API.OpenshiftVersion, Architecture: c.API.CPUArchitecture, Platform: settings.Platform(), SingleNode: judge.SingleNode(c),
+		Version: c.API.OpenshiftVersion, Architecture: c.API.CPUArchitecture, Platform: settings.Platform(), SingleNode: evaluate.SingleNode(c),
 	}
 }

@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/clustermachine"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -21,7 +21,7 @@ func ownID(infraEnvID, hostID string) string {
 // Own returns the host's own cluster, and makes it when it is not there.
 func Own(w *settle.Work, env *store.InfraEnv, host *store.Host) (*store.Cluster, error) {
 	id := ownID(host.API.InfraEnvID, host.API.ID)
-	if c, err := w.Cluster(id); !refusal.IsNotFound(err) {
+	if c, err := w.Cluster(id); !apierror.IsNotFound(err) {
 		return c, err
 	}
 	c := New(w, id)

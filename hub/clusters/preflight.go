@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/operators"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
@@ -21,7 +21,7 @@ func (r *Registry) PreflightRequirements(ctx context.Context, clusterID string) 
 			return err
 		}
 		of := func(role wire.HostRole) *wire.HostTypeHardwareRequirements {
-			needs := r.units.Rules.Needs.For(c.API.OpenshiftVersion, role, judge.SingleNode(c))
+			needs := r.units.Rules.Needs.For(c.API.OpenshiftVersion, role, evaluate.SingleNode(c))
 			return &wire.HostTypeHardwareRequirements{Qualitative: []string{}, Quantitative: &wire.ClusterHostRequirementsDetails{
 				CPUCores: needs.CPUs, RAMMib: needs.MemoryMiB, DiskSizeGb: needs.DiskGB, InstallationDiskSpeedThresholdMs: needs.DiskSpeedMs,
 				NetworkLatencyThresholdMs: needs.LatencyMs, PacketLossPercentage: needs.LossPercent,
@@ -42,7 +42,7 @@ func (r *Registry) operatorRequirements(c *store.Cluster) []wire.OperatorHardwar
 	if r.cannotGetOperators(c) != "" {
 		return out
 	}
-	table, single := r.units.Offered(), judge.SingleNode(c)
+	table, single := r.units.Offered(), evaluate.SingleNode(c)
 	for _, name := range table.Names() {
 		o := table.Find(name)
 		of := func(role wire.HostRole) *wire.HostTypeHardwareRequirements {

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/input"
 	"github.com/ironflow/ironflow/hub/operators"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -29,7 +29,7 @@ func Problems(p wire.ClusterCreateParams, overrides string, offered operators.Ta
 	out = append(out, input.ClusterProblems(given(c, p.PullSecret))...)
 	if err := operatorProblem(c, operators.Asked{Operators: p.OlmOperators, Bundles: p.OperatorBundles}, offered); err != nil {
 		const member = "olm_operators"
-		out = append(out, &refusal.Error{Code: http.StatusBadRequest, Reason: member + ": " + strings.TrimPrefix(err.Error(), member+": "), Field: member})
+		out = append(out, &apierror.Error{Code: http.StatusBadRequest, Reason: member + ": " + strings.TrimPrefix(err.Error(), member+": "), Field: member})
 	}
 	return out
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
 )
@@ -113,7 +113,7 @@ func keeps(was, c *store.Cluster) error {
 	had.API, now.API = Defaults(had.API), Defaults(now.API)
 	for _, s := range settings {
 		if !s.same(&had, &now) && !s.changes(c.API.Status) {
-			return refusal.Conflict("%s: cluster %s is installed, and was so with what it has had: leave it out", s.member(c), had.API.Name)
+			return apierror.Conflict("%s: cluster %s is installed, and was so with what it has had: leave it out", s.member(c), had.API.Name)
 		}
 	}
 	return nil

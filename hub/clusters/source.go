@@ -1,7 +1,7 @@
 package clusters
 
 import (
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -9,10 +9,10 @@ import (
 // checkSource refuses a source that this hub does not have, and settings of another one.
 func (r *Registry) checkSource(name sources.Name, settings *sources.KubernetesSettings) error {
 	if err := r.units.Sources.Check(name); err != nil {
-		return refusal.BadRequest("ignition_source: %v", err)
+		return apierror.BadRequest("ignition_source: %v", err)
 	}
 	if settings != nil && r.units.Sources.Name(name) != sources.Kubernetes {
-		return refusal.BadRequest("kubernetes: these are settings of the Ignition source %s, and the cluster's is %s", sources.Kubernetes, r.units.Sources.Name(name))
+		return apierror.BadRequest("kubernetes: these are settings of the Ignition source %s, and the cluster's is %s", sources.Kubernetes, r.units.Sources.Name(name))
 	}
 	return nil
 }
@@ -23,7 +23,7 @@ func (r *Registry) checkNoRelease(name sources.Name, version, image string) erro
 	if r.units.Sources.Name(name) != sources.Kubernetes || version == "" && image == "" {
 		return nil
 	}
-	return refusal.BadRequest("openshift_version, ocp_release_image: a cluster of the Ignition source %s has no release; leave them empty, and give its version as kubernetes.version", sources.Kubernetes)
+	return apierror.BadRequest("openshift_version, ocp_release_image: a cluster of the Ignition source %s has no release; leave them empty, and give its version as kubernetes.version", sources.Kubernetes)
 }
 
 // kubernetesSettings reads the settings of a plain Kubernetes; nil for none.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/clustermachine"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/input"
-	"github.com/ironflow/ironflow/hub/judge"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/store"
@@ -117,7 +117,7 @@ func (r *Registry) EnsureCluster(ctx context.Context, spec Spec) (wire.Cluster, 
 	var late []string
 	err := r.units.Update(ctx, func(w *settle.Work) error {
 		c, err := w.Cluster(spec.ID)
-		fresh := refusal.IsNotFound(err)
+		fresh := apierror.IsNotFound(err)
 		if err != nil && !fresh {
 			return err
 		}
@@ -175,13 +175,13 @@ func (spec Spec) putBack(w *settle.Work, c *store.Cluster) error {
 // check refuses what no cluster can have.
 func (spec Spec) check() error {
 	if uuid.Validate(spec.ID) != nil {
-		return refusal.BadRequest("cluster id %q is not a UUID", spec.ID)
+		return apierror.BadRequest("cluster id %q is not a UUID", spec.ID)
 	}
 	if spec.Masters < 1 {
-		return refusal.BadRequest("cluster %s needs at least one control-plane host", spec.Name)
+		return apierror.BadRequest("cluster %s needs at least one control-plane host", spec.Name)
 	}
 	if err := validations.CheckIgnored(spec.IgnoredHostValidations, spec.IgnoredClusterValidations); err != nil {
-		return refusal.BadRequest("ignored validations: %v", err)
+		return apierror.BadRequest("ignored validations: %v", err)
 	}
 	return spec.checkManifests()
 }
@@ -277,7 +277,7 @@ func (spec Spec) apply(c *store.Cluster) {
 	c.API.OpenshiftVersion, c.API.OcpReleaseImage = spec.Version, spec.ReleaseImage
 	c.API.ControlPlaneCount = int64(spec.Masters)
 	mode := wire.ClusterHighAvailabilityModeFull
-	if judge.SingleNode(c) {
+	if evaluate.SingleNode(c) {
 		mode = wire.ClusterHighAvailabilityModeNone
 	}
 	c.API.HighAvailabilityMode = &mode

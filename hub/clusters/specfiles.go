@@ -4,7 +4,7 @@ import (
 	"errors"
 	"reflect"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/seal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/sources"
@@ -16,16 +16,16 @@ import (
 // make use of.
 func (r *Registry) checkFiles(name sources.Name, given []sources.File) error {
 	if from := r.units.Sources.Name(name); len(given) > 0 && from != sources.Files {
-		return refusal.BadRequest("the files of %s are of the Ignition source %s, and the cluster's is %s", given[0].From, sources.Files, from)
+		return apierror.BadRequest("the files of %s are of the Ignition source %s, and the cluster's is %s", given[0].From, sources.Files, from)
 	}
 	from := map[string]string{}
 	for _, f := range given {
 		if other, twice := from[f.Name]; twice {
-			return refusal.BadRequest("%s and %s both have a file %.80s: take one away", other, f.From, f.Name)
+			return apierror.BadRequest("%s and %s both have a file %.80s: take one away", other, f.From, f.Name)
 		}
 		from[f.Name] = f.From
 		if err := files.Check(f); err != nil {
-			return refusal.BadRequest("%v", err)
+			return apierror.BadRequest("%v", err)
 		}
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"maps"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/seal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/sources"
@@ -19,12 +19,12 @@ import (
 // checkManifests refuses those that nobody can apply.
 func (spec Spec) checkManifests() error {
 	if len(spec.Manifests) > maxManifests {
-		return refusal.BadRequest("cluster %s has more than %d manifests; put several documents into one", spec.Name, maxManifests)
+		return apierror.BadRequest("cluster %s has more than %d manifests; put several documents into one", spec.Name, maxManifests)
 	}
 	names := map[string]bool{}
 	for _, m := range spec.Manifests {
 		if names[m.Name] {
-			return refusal.BadRequest("manifest %.80q of cluster %s is there twice", m.Name, spec.Name)
+			return apierror.BadRequest("manifest %.80q of cluster %s is there twice", m.Name, spec.Name)
 		}
 		names[m.Name] = true
 		if _, err := manifestContent(m.Folder, m.Name, base64.StdEncoding.EncodeToString(m.Content)); err != nil {
@@ -96,7 +96,7 @@ func (spec Spec) bringManifests(w *settle.Work, c *store.Cluster) error {
 			}
 		}
 		if !ours && find(c, m.Folder, m.Name) >= 0 {
-			return refusal.BadRequest("cluster %s has a manifest %s/%s by the REST API already; remove one of them", c.API.Name, m.Folder, m.Name)
+			return apierror.BadRequest("cluster %s has a manifest %s/%s by the REST API already; remove one of them", c.API.Name, m.Folder, m.Name)
 		}
 		if err := addManifest(w, c, manifestOf(m), string(m.Content)); err != nil {
 			return err

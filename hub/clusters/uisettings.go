@@ -3,7 +3,7 @@ package clusters
 import (
 	"context"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 )
@@ -27,7 +27,7 @@ func (r *Registry) UISettings(ctx context.Context, clusterID string) (string, er
 // SetUISettings replaces it.
 func (r *Registry) SetUISettings(ctx context.Context, clusterID, settings string) (string, error) {
 	if len(settings) > maxUISettings {
-		return "", refusal.BadRequest("ui-settings are larger than %d bytes", maxUISettings)
+		return "", apierror.BadRequest("ui-settings are larger than %d bytes", maxUISettings)
 	}
 	_, err := r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
 		c.UISettings = settings

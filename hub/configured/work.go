@@ -11,10 +11,10 @@ import (
 
 	"github.com/ironflow/ironflow/api/config/v1alpha1"
 	"github.com/ironflow/ironflow/api/installerimage"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/inside"
 	"github.com/ironflow/ironflow/hub/instructions"
-	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/operators"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/sources"
@@ -132,10 +132,10 @@ func (h Work) stageTimeouts(t *service.Timers) error {
 		switch {
 		case slices.Contains(hostmachine.AllStages(), wire.HostStage(name)):
 			t.Stages[wire.HostStage(name)] = limit
-		case slices.Contains(judge.FinalizingStages, wire.FinalizingStage(name)):
+		case slices.Contains(evaluate.FinalizingStages, wire.FinalizingStage(name)):
 			t.Finalizing[wire.FinalizingStage(name)] = limit
 		default:
-			return fmt.Errorf("--hub-stage-timeouts %q: there is no such stage; want one of %q or %q", name, hostmachine.AllStages(), judge.FinalizingStages)
+			return fmt.Errorf("--hub-stage-timeouts %q: there is no such stage; want one of %q or %q", name, hostmachine.AllStages(), evaluate.FinalizingStages)
 		}
 	}
 	return nil

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/ironflow/ironflow/hub/apierror"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/filestore"
-	"github.com/ironflow/ironflow/hub/judge"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/vault"
@@ -70,16 +70,16 @@ func (d *Folder) HostIgnition(ctx context.Context, key store.HostKey) (File, err
 		case err != nil:
 			return err
 		case c == nil:
-			return refusal.New(404, "host %s belongs to no cluster and has no Ignition", judge.HostName(host))
+			return apierror.New(404, "host %s belongs to no cluster and has no Ignition", evaluate.HostName(host))
 		case !slices.Contains(ignitionReady, c.API.Status):
-			return refusal.Conflict("cluster %s is %s; its hosts have no Ignition yet", c.API.Name, c.API.Status)
+			return apierror.Conflict("cluster %s is %s; its hosts have no Ignition yet", c.API.Name, c.API.Status)
 		case slices.Contains(calledOff, host.API.Status):
-			return refusal.Conflict("host %s is %s; nothing is installed on it", judge.HostName(host), host.API.Status)
+			return apierror.Conflict("host %s is %s; nothing is installed on it", evaluate.HostName(host), host.API.Status)
 		}
 		out.Name = string(host.API.Role) + "-" + host.API.ID + ".ign"
 		out.Content, err = d.units.Made().Host(w.Reader, c.API.ID, key)
 		if errors.Is(err, vault.ErrNone) {
-			return refusal.Conflict("host %s has no Ignition yet: it is made before the installation is ordered; install the host", judge.HostName(host))
+			return apierror.Conflict("host %s has no Ignition yet: it is made before the installation is ordered; install the host", evaluate.HostName(host))
 		}
 		return err
 	})
@@ -103,14 +103,14 @@ var filesReady = []string{
 // makes of the cluster's record.
 func (d *Folder) ClusterFile(ctx context.Context, clusterID, name string) (File, error) {
 	if !slices.Contains(clusterFiles, name) {
-		return File{}, refusal.BadRequest("file_name %q: want one of %v", name, clusterFiles)
+		return File{}, apierror.BadRequest("file_name %q: want one of %v", name, clusterFiles)
 	}
 	c, err := d.cluster(ctx, clusterID)
 	if err != nil {
 		return File{}, err
 	}
 	if !slices.Contains(filesReady, c.API.Status) {
-		return File{}, refusal.Conflict("cluster %s is %s; its files are not made yet", c.API.Name, c.API.Status)
+		return File{}, apierror.Conflict("cluster %s is %s; its files are not made yet", c.API.Name, c.API.Status)
 	}
 	var raw []byte
 	err = d.units.View(ctx, func(w *settle.Work) (err error) {
@@ -120,7 +120,7 @@ func (d *Folder) ClusterFile(ctx context.Context, clusterID, name string) (File,
 	if errors.Is(err, vault.ErrNone) {
 		var ok bool
 		if raw, ok, err = d.made(ctx, clusterID, name); err == nil && !ok {
-			return File{}, refusal.Conflict("cluster %s has no file %s", c.API.Name, name)
+			return File{}, apierror.Conflict("cluster %s has no file %s", c.API.Name, name)
 		}
 	}
 	return File{Name: name, Content: raw}, err

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/filestore"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -21,7 +21,7 @@ func checkLogsState(state wire.LogsState) error {
 	if slices.Contains([]wire.LogsState{wire.LogsStateRequested, wire.LogsStateCollecting, wire.LogsStateCompleted, wire.LogsStateTimeout}, state) {
 		return nil
 	}
-	return refusal.BadRequest("logs_state %.40q: want requested, collecting, completed or timeout", state)
+	return apierror.BadRequest("logs_state %.40q: want requested, collecting, completed or timeout", state)
 }
 
 // LogsProgress notes how far the collection of a host's logs is.
@@ -81,7 +81,7 @@ func (d *Folder) StoreHostLogs(ctx context.Context, clusterID string, key store.
 		return err
 	}
 	if of == "" || of != clusterID {
-		return refusal.Conflict("host %s does not belong to cluster %s", key.HostID, clusterID)
+		return apierror.Conflict("host %s does not belong to cluster %s", key.HostID, clusterID)
 	}
 	if err := d.storeFile(ctx, hostLogs(key), from); err != nil {
 		return err
@@ -140,11 +140,11 @@ func refused(err error) error {
 	large, tooLarge := errors.AsType[*filestore.TooLargeError](err)
 	switch {
 	case tooLarge:
-		return refusal.BadRequest("the archive is larger than %d bytes; leave old journals out", large.Limit)
+		return apierror.BadRequest("the archive is larger than %d bytes; leave old journals out", large.Limit)
 	case errors.Is(err, fs.ErrNotExist):
-		return refusal.NotFound("no logs were collected")
+		return apierror.NotFound("no logs were collected")
 	case errors.Is(err, filestore.ErrUnavailable):
-		return fmt.Errorf("%w: %w", refusal.ErrUnavailable, err)
+		return fmt.Errorf("%w: %w", apierror.ErrUnavailable, err)
 	}
 	return err
 }

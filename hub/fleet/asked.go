@@ -7,9 +7,9 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/ironflow/ironflow/hub/apierror"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/input"
-	"github.com/ironflow/ironflow/hub/judge"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/reports"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
@@ -50,7 +50,7 @@ func (f *Fleet) Ask(ctx context.Context, key store.HostKey, want store.HostSetti
 			return nil
 		}
 		if !slices.Contains(changeable, host.API.Status) {
-			return refusal.BadRequest("host %s cannot change while it is %s", judge.HostName(host), host.API.Status)
+			return apierror.BadRequest("host %s cannot change while it is %s", evaluate.HostName(host), host.API.Status)
 		}
 		if err := takesRole(w, host, c.params.HostRole); err != nil {
 			return err
@@ -120,7 +120,7 @@ func isDisk(host *store.Host, name string) bool {
 	if name == host.API.InstallationDiskID || name == host.API.InstallationDiskPath {
 		return true
 	}
-	inventory := judge.Inventory(host)
+	inventory := evaluate.Inventory(host)
 	if inventory == nil {
 		return false
 	}

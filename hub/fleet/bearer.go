@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ironflow/ironflow/hub/apierror"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/hostmachine"
-	"github.com/ironflow/ironflow/hub/judge"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 )
@@ -33,7 +33,7 @@ func bind(w *settle.Work, host *store.Host, fresh bool, r Registration) error {
 	case by.Machine != "":
 		return bindMachine(w, host, fresh, r)
 	case before.Machine != "":
-		return refusal.Later("host %s speaks with the token of the image of machine %s; boot it from that image, or remove the host from the hub to let it register from another", host.API.ID, before.Machine)
+		return apierror.Later("host %s speaks with the token of the image of machine %s; boot it from that image, or remove the host from the hub to let it register from another", host.API.ID, before.Machine)
 	}
 	if err := unproven(w, host, fresh); err != nil {
 		return err
@@ -50,7 +50,7 @@ func bindMachine(w *settle.Work, host *store.Host, fresh bool, r Registration) e
 		return nil
 	case "":
 	default:
-		return twinError{refusal.Later("host %s was registered from the image of machine %s, and another machine registers it from that of %s; give one of them another board serial number, or remove the host from the hub if it is one machine",
+		return twinError{apierror.Later("host %s was registered from the image of machine %s, and another machine registers it from that of %s; give one of them another board serial number, or remove the host from the hub if it is one machine",
 			host.API.ID, host.Bearer.Machine, machine)}
 	}
 	others, err := w.Reader.Hosts(store.HostFilter{InfraEnvID: r.InfraEnvID, Machine: machine, Bare: true})
@@ -59,7 +59,7 @@ func bindMachine(w *settle.Work, host *store.Host, fresh bool, r Registration) e
 	}
 	for _, other := range others {
 		if other.API.ID != host.API.ID {
-			return refusal.Later("the image of machine %s belongs to host %s, and host %s registers from it; remove the first from the hub if it is the same machine", machine, other.API.ID, host.API.ID)
+			return apierror.Later("the image of machine %s belongs to host %s, and host %s registers from it; remove the first from the hub if it is the same machine", machine, other.API.ID, host.API.ID)
 		}
 	}
 	if err := unproven(w, host, fresh); err != nil {
@@ -72,10 +72,10 @@ func bindMachine(w *settle.Work, host *store.Host, fresh bool, r Registration) e
 // unproven refuses one who cannot prove to be the host while the host is being installed
 // and its agent answers. The agent of one that the hub knows to have restarted does not.
 func unproven(w *settle.Work, host *store.Host, fresh bool) error {
-	if fresh || host.Restarted || !slices.Contains(hostmachine.Installing, host.API.Status) || judge.PastReboot(host.Stage()) || !w.Connected(host) {
+	if fresh || host.Restarted || !slices.Contains(hostmachine.Installing, host.API.Status) || evaluate.PastReboot(host.Stage()) || !w.Connected(host) {
 		return nil
 	}
-	return refusal.Later("host %s is %s and its agent answers: whoever registers it now does not prove to be that machine; if it has restarted, it is taken once the agent has been silent for %s",
+	return apierror.Later("host %s is %s and its agent answers: whoever registers it now does not prove to be that machine; if it has restarted, it is taken once the agent has been silent for %s",
 		host.API.ID, host.API.Status, w.Timers.Silence(host.API.Bootstrap))
 }
 

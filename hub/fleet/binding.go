@@ -4,11 +4,11 @@ import (
 	"context"
 	"slices"
 
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/clustermachine"
 	"github.com/ironflow/ironflow/hub/clusters"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/hostmachine"
-	"github.com/ironflow/ironflow/hub/judge"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -20,21 +20,21 @@ func (f *Fleet) BindHost(ctx context.Context, key store.HostKey, clusterID strin
 		c, err := w.Cluster(clusterID)
 		switch {
 		case clusterID == "":
-			return refusal.Missing("cluster_id", "want the id of a cluster")
-		case refusal.IsNotFound(err):
-			return refusal.BadRequest("there is no cluster %s", clusterID)
+			return apierror.Missing("cluster_id", "want the id of a cluster")
+		case apierror.IsNotFound(err):
+			return apierror.BadRequest("there is no cluster %s", clusterID)
 		case err != nil:
 			return err
 		case host.ClusterID() == clusterID:
-			return refusal.Conflict("host %s belongs to cluster %s already", judge.HostName(host), c.API.Name)
+			return apierror.Conflict("host %s belongs to cluster %s already", evaluate.HostName(host), c.API.Name)
 		case host.ClusterID() != "":
-			return refusal.Conflict("host %s belongs to another cluster; unbind it first", judge.HostName(host))
+			return apierror.Conflict("host %s belongs to another cluster; unbind it first", evaluate.HostName(host))
 		}
 		if err := clusters.Opened(w, c); err != nil {
 			return err
 		}
 		if !slices.Contains(clustermachine.Open, c.API.Status) {
-			return refusal.Conflict("cluster %s takes no new hosts: it is %s", c.API.Name, c.API.Status)
+			return apierror.Conflict("cluster %s takes no new hosts: it is %s", c.API.Name, c.API.Status)
 		}
 		if err := fitsArchitecture(host, c); err != nil {
 			return err
@@ -55,7 +55,7 @@ func (f *Fleet) BindHost(ctx context.Context, key store.HostKey, clusterID strin
 }
 
 func fitsArchitecture(host *store.Host, c *store.Cluster) error {
-	inventory := judge.Inventory(host)
+	inventory := evaluate.Inventory(host)
 	if inventory == nil || inventory.CPU == nil || c.API.CPUArchitecture == "" || c.API.CPUArchitecture == wire.ClusterCPUArchitectureMulti {
 		return nil
 	}
@@ -66,7 +66,7 @@ func fitsArchitecture(host *store.Host, c *store.Cluster) error {
 		return a
 	}
 	if same(inventory.CPU.Architecture) != same(c.API.CPUArchitecture) {
-		return refusal.BadRequest("host %s has architecture %s, cluster %s needs %s", judge.HostName(host), inventory.CPU.Architecture, c.API.Name, c.API.CPUArchitecture)
+		return apierror.BadRequest("host %s has architecture %s, cluster %s needs %s", evaluate.HostName(host), inventory.CPU.Architecture, c.API.Name, c.API.CPUArchitecture)
 	}
 	return nil
 }
@@ -79,11 +79,11 @@ func (f *Fleet) UnbindHost(ctx context.Context, key store.HostKey) (wire.Host, e
 		case err != nil:
 			return err
 		case host.ClusterID() == "":
-			return refusal.Conflict("host %s belongs to no cluster", judge.HostName(host))
+			return apierror.Conflict("host %s belongs to no cluster", evaluate.HostName(host))
 		case env.API.ClusterID != "":
-			return refusal.Conflict("infra-env %s belongs to a cluster as a whole; its hosts cannot leave it", env.API.Name)
+			return apierror.Conflict("infra-env %s belongs to a cluster as a whole; its hosts cannot leave it", env.API.Name)
 		case slices.Contains(slices.Concat(hostmachine.Preparing, hostmachine.Installing), host.API.Status):
-			return refusal.Conflict("host %s is %s; cancel the installation first", judge.HostName(host), host.API.Status)
+			return apierror.Conflict("host %s is %s; cancel the installation first", evaluate.HostName(host), host.API.Status)
 		}
 		return unbind(w, host)
 	})

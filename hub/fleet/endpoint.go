@@ -1,7 +1,7 @@
 package fleet
 
 import (
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -10,7 +10,7 @@ import (
 // token, and a list without headers, remove what was there.
 func endpoint(host *store.Host, p wire.HostUpdateParams) error {
 	if p.FencingCredentials != nil {
-		return refusal.BadRequest("fencing_credentials: this hub makes no clusters with fencing")
+		return apierror.BadRequest("fencing_credentials: this hub makes no clusters with fencing")
 	}
 	if p.IgnitionEndpointToken != nil {
 		host.EndpointToken = *p.IgnitionEndpointToken

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironflow/ironflow/hub/apierror"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/input"
-	"github.com/ironflow/ironflow/hub/judge"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/reports"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
@@ -70,7 +70,7 @@ func (f *Fleet) UpdateHost(ctx context.Context, key store.HostKey, p wire.HostUp
 	}
 	return f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
 		if !slices.Contains(changeable, host.API.Status) {
-			return refusal.BadRequest("host %s cannot change while it is %s", judge.HostName(host), host.API.Status)
+			return apierror.BadRequest("host %s cannot change while it is %s", evaluate.HostName(host), host.API.Status)
 		}
 		if err := takesRole(w, host, p.HostRole); err != nil {
 			return err
@@ -119,7 +119,7 @@ func takeRole(host *store.Host, role wire.HostRole) {
 	joins := host.API.Kind == wire.HostKindAddToExistingClusterHost
 	if joins && slices.Contains(rolePools, host.API.MachineConfigPoolName) {
 		host.API.MachineConfigPoolName = string(wire.HostRoleWorker)
-		if judge.IsGivenRole(role) {
+		if evaluate.IsGivenRole(role) {
 			host.API.MachineConfigPoolName = string(role)
 		}
 	}
@@ -134,7 +134,7 @@ func selectDisk(host *store.Host, disks []wire.DiskConfigParams) {
 			continue
 		}
 		host.API.InstallationDiskID, host.API.InstallationDiskPath, host.DiskChosen = d.ID, "", true
-		if inventory := judge.Inventory(host); inventory != nil {
+		if inventory := evaluate.Inventory(host); inventory != nil {
 			if disk := validations.FindDisk(inventory, d.ID); disk != nil {
 				host.API.InstallationDiskID, host.API.InstallationDiskPath = cmp.Or(disk.ID, d.ID), disk.Path
 			}
@@ -203,7 +203,7 @@ func (f *Fleet) DeleteHost(ctx context.Context, key store.HostKey) error {
 
 func deleteHost(w *settle.Work, host *store.Host) error {
 	c, err := w.ClusterOf(host)
-	if err != nil && !refusal.IsNotFound(err) {
+	if err != nil && !apierror.IsNotFound(err) {
 		return err
 	}
 	if err := w.HostEvent(host, "host_deregistered", wire.EventSeverityInfo, "removed", nil); err != nil {
@@ -222,11 +222,11 @@ func (f *Fleet) InstallHost(ctx context.Context, key store.HostKey) (wire.Host, 
 	return f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
 		switch {
 		case host.API.Kind != wire.HostKindAddToExistingClusterHost:
-			return refusal.Conflict("host %s is installed with its cluster; install the cluster", judge.HostName(host))
+			return apierror.Conflict("host %s is installed with its cluster; install the cluster", evaluate.HostName(host))
 		case host.API.Status != wire.HostStatusKnown:
 			return w.Trigger(host, hostmachine.Install, "") // the table says why not
 		case problem != nil:
-			return refusal.Conflict("host %s cannot be installed: %v", judge.HostName(host), problem)
+			return apierror.Conflict("host %s cannot be installed: %v", evaluate.HostName(host), problem)
 		}
 		return w.InstallJoining(host, made)
 	})
@@ -242,15 +242,15 @@ func (f *Fleet) ResetHost(ctx context.Context, key store.HostKey) (wire.Host, er
 		case err != nil:
 			return err
 		case c == nil:
-			return refusal.Conflict("host %s belongs to no cluster; there is nothing to reset", judge.HostName(host))
+			return apierror.Conflict("host %s belongs to no cluster; there is nothing to reset", evaluate.HostName(host))
 		case c.Own:
 			return reset(w, host, c)
 		case host.API.Kind == wire.HostKindAddToExistingClusterHost:
 		case slices.Contains([]string{wire.ClusterStatusInstalled, wire.ClusterStatusAddingHosts}, c.API.Status):
-			return refusal.Conflict("host %s was installed with cluster %s, which runs and is not installed anew: remove the host and boot it from its live image; it joins the cluster then",
-				judge.HostName(host), c.API.Name)
+			return apierror.Conflict("host %s was installed with cluster %s, which runs and is not installed anew: remove the host and boot it from its live image; it joins the cluster then",
+				evaluate.HostName(host), c.API.Name)
 		default:
-			return refusal.Conflict("host %s is installed with its cluster; reset the cluster", judge.HostName(host))
+			return apierror.Conflict("host %s is installed with its cluster; reset the cluster", evaluate.HostName(host))
 		}
 		return w.Trigger(host, hostmachine.ResettingPendingUserAction, "")
 	})
@@ -275,7 +275,7 @@ func (f *Fleet) SetInstallerArgs(ctx context.Context, key store.HostKey, args []
 	}
 	return f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
 		if !slices.Contains(changeable, host.API.Status) {
-			return refusal.Conflict("host %s cannot change while it is %s", judge.HostName(host), host.API.Status)
+			return apierror.Conflict("host %s cannot change while it is %s", evaluate.HostName(host), host.API.Status)
 		}
 		host.API.InstallerArgs = ""
 		if len(args) > 0 {
@@ -296,7 +296,7 @@ func (f *Fleet) SetHostIgnition(ctx context.Context, key store.HostKey, config s
 			return nil
 		}
 		if slices.Contains(ignitionIsMade, host.API.Status) {
-			return refusal.Conflict("host %s is %s: its Ignition is made already; reset the installation first, or change the running system", judge.HostName(host), host.API.Status)
+			return apierror.Conflict("host %s is %s: its Ignition is made already; reset the installation first, or change the running system", evaluate.HostName(host), host.API.Status)
 		}
 		host.API.IgnitionConfigOverrides = config
 		w.Touch(host, store.ChangedHost)

@@ -3,7 +3,7 @@ package fleet
 import (
 	"context"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 )
@@ -45,12 +45,12 @@ func (f *Fleet) Lost(ctx context.Context, r Record) (bool, error) {
 		}
 		return err
 	})
-	if !refusal.IsNotFound(err) {
+	if !apierror.IsNotFound(err) {
 		return false, err
 	}
 	lost, err := f.memory.Has(ctx, r)
 	if err != nil {
-		return false, refusal.Later("the hub has no record of this, and cannot find out whether it had one: %v; ask again", err)
+		return false, apierror.Later("the hub has no record of this, and cannot find out whether it had one: %v; ask again", err)
 	}
 	return lost, nil
 }
@@ -67,15 +67,15 @@ func (f *Fleet) Remembered(ctx context.Context, key store.HostKey) error {
 		restored = err == nil && host.Restored
 		return err
 	})
-	if !restored && !refusal.IsNotFound(err) {
+	if !restored && !apierror.IsNotFound(err) {
 		return err
 	}
 	waitsFor, err := f.memory.Remembers(ctx, key)
 	switch {
 	case err != nil:
-		return refusal.Later("the hub has no record of host %s, or that of a backup, and cannot find out whether it was installed before: %v; it asks again", key.HostID, err)
+		return apierror.Later("the hub has no record of host %s, or that of a backup, and cannot find out whether it was installed before: %v; it asks again", key.HostID, err)
 	case waitsFor != "":
-		return refusal.Later("the hub has no record of host %s, or that of a backup, and it was installed before: it is not installed again. It waits for %s", key.HostID, waitsFor)
+		return apierror.Later("the hub has no record of host %s, or that of a backup, and it was installed before: it is not installed again. It waits for %s", key.HostID, waitsFor)
 	}
 	return nil
 }

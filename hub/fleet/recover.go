@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/clusters"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/hostmachine"
-	"github.com/ironflow/ironflow/hub/judge"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
@@ -70,7 +70,7 @@ func (f *Fleet) RecoverHost(ctx context.Context, key store.HostKey, lost LostHos
 		}
 		host := lost.record(w, key)
 		switch old, err := w.Host(key); {
-		case refusal.IsNotFound(err):
+		case apierror.IsNotFound(err):
 			if lost.removed(env) {
 				return nil
 			}
@@ -125,7 +125,7 @@ func (l LostHost) record(w *settle.Work, key store.HostKey) *store.Host {
 	}
 	var inventory wire.Inventory
 	if json.Unmarshal([]byte(k.Inventory), &inventory) == nil {
-		host.MACs = judge.MACs(&inventory)
+		host.MACs = evaluate.MACs(&inventory)
 	}
 	return host
 }

@@ -11,12 +11,12 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/clustermachine"
 	"github.com/ironflow/ironflow/hub/clusters"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/hostmachine"
-	"github.com/ironflow/ironflow/hub/judge"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/rules"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
@@ -53,10 +53,10 @@ const maxVersion = 512
 // when its caller leaves.
 func (f *Fleet) RegisterHost(ctx context.Context, r Registration) (wire.HostRegistrationResponse, error) {
 	if uuid.Validate(r.HostID) != nil {
-		return wire.HostRegistrationResponse{}, refusal.BadRequest("host_id %.40q is not a UUID", r.HostID)
+		return wire.HostRegistrationResponse{}, apierror.BadRequest("host_id %.40q is not a UUID", r.HostID)
 	}
 	if len(r.AgentVersion) > maxVersion {
-		return wire.HostRegistrationResponse{}, refusal.BadRequest("discovery_agent_version has %d bytes, more than %d", len(r.AgentVersion), maxVersion)
+		return wire.HostRegistrationResponse{}, apierror.BadRequest("discovery_agent_version has %d bytes, more than %d", len(r.AgentVersion), maxVersion)
 	}
 	return f.registering.Do(ctx, unit.Text(r), func(ctx context.Context) (wire.HostRegistrationResponse, error) { return f.registerHost(ctx, r) })
 }
@@ -94,7 +94,7 @@ func register(w *settle.Work, r Registration) (*store.Host, error) {
 		return nil, err
 	}
 	if env.API.Type == wire.ImageTypeDisconnectedISO {
-		return nil, refusal.BadRequest("infra-env %s is for disconnected images; hosts cannot register in it", env.API.Name)
+		return nil, apierror.BadRequest("infra-env %s is for disconnected images; hosts cannot register in it", env.API.Name)
 	}
 	host, err := w.Host(store.HostKey{InfraEnvID: r.InfraEnvID, HostID: r.HostID})
 	if err == nil {
@@ -106,7 +106,7 @@ func register(w *settle.Work, r Registration) (*store.Host, error) {
 		host.CutOff = host.API.StatusUpdatedAt.Time // an agent that goes on after a crash does not register
 	}
 	switch {
-	case refusal.IsNotFound(err):
+	case apierror.IsNotFound(err):
 		if host, err = newHost(w, env, r); err != nil {
 			return nil, err
 		}
@@ -147,14 +147,14 @@ func upgrades(w *settle.Work, host *store.Host) error {
 
 func registerRefusal(host *store.Host, err error) error {
 	if errors.Is(err, rules.ErrNoRule) {
-		return refusal.BadRequest("a host in status %s cannot register", host.API.Status)
+		return apierror.BadRequest("a host in status %s cannot register", host.API.Status)
 	}
 	if refused, ok := errors.AsType[*rules.RefusedError](err); ok {
 		code := http.StatusConflict
 		if host.API.Status == wire.HostStatusInstallingPendingUserAction {
 			code = http.StatusForbidden
 		}
-		return refusal.New(code, "%s", refused.Why)
+		return apierror.New(code, "%s", refused.Why)
 	}
 	return err
 }
@@ -190,7 +190,7 @@ func join(host *store.Host, c *store.Cluster) {
 	case c.API.Kind == wire.ClusterKindAddHostsCluster:
 		host.API.Kind, host.API.Role, host.API.MachineConfigPoolName = wire.HostKindAddToExistingClusterHost, wire.HostRoleWorker, "worker"
 		host.API.SuggestedRole = wire.HostRoleWorker
-	case judge.SingleNode(c):
+	case evaluate.SingleNode(c):
 		host.API.Role, host.API.SuggestedRole = wire.HostRoleMaster, wire.HostRoleMaster
 	}
 }

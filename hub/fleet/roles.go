@@ -1,8 +1,8 @@
 package fleet
 
 import (
-	"github.com/ironflow/ironflow/hub/judge"
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/support"
@@ -16,7 +16,7 @@ func takesRole(w *settle.Work, host *store.Host, role *string) error {
 	}
 	c, err := w.ClusterOf(host)
 	switch {
-	case refusal.IsNotFound(err) || err == nil && c == nil:
+	case apierror.IsNotFound(err) || err == nil && c == nil:
 		return nil
 	case err != nil:
 		return err
@@ -30,15 +30,15 @@ func fitsRole(role wire.HostRole, c *store.Cluster) error {
 	if role != wire.HostRoleArbiter || c.API.OpenshiftVersion == "" {
 		return nil
 	}
-	if judge.SingleNode(c) {
-		return refusal.BadRequest("host_role arbiter: cluster %s is a single node and has none; take another role, or change control_plane_count", c.API.Name)
+	if evaluate.SingleNode(c) {
+		return apierror.BadRequest("host_role arbiter: cluster %s is a single node and has none; take another role, or change control_plane_count", c.API.Name)
 	}
 	q := support.Query{Version: c.API.OpenshiftVersion, Architecture: c.API.CPUArchitecture}
 	if c.API.Platform != nil {
 		q.Platform = c.API.Platform.Type
 	}
 	if why := support.WhyNot(wire.FeatureSupportLevelIDTna, q); why != "" {
-		return refusal.BadRequest("host_role arbiter: cluster %s cannot have one because of its %s; see TNA in support-levels/features, and take another role", c.API.Name, why)
+		return apierror.BadRequest("host_role arbiter: cluster %s cannot have one because of its %s; see TNA in support-levels/features, and take another role", c.API.Name, why)
 	}
 	return nil
 }

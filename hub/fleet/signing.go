@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
@@ -66,13 +66,13 @@ func notSigned(w *settle.Work, host *store.Host, p wire.SigningProps, at time.Ti
 // signingProps reads what a program says, which stays in the host's record.
 func signingProps(text string) (p wire.SigningProps, err error) {
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		return p, refusal.BadRequest("props of the event: want a JSON object with request and type")
+		return p, apierror.BadRequest("props of the event: want a JSON object with request and type")
 	}
 	switch {
 	case p.Request == "", len(p.Request) > maxRequestName, strings.ContainsFunc(p.Request, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return p, refusal.BadRequest("props.request: want the name of a CertificateSigningRequest, of up to %d bytes", maxRequestName)
+		return p, apierror.BadRequest("props.request: want the name of a CertificateSigningRequest, of up to %d bytes", maxRequestName)
 	case p.Type != wire.SigningTypeClient && p.Type != wire.SigningTypeServing:
-		return p, refusal.BadRequest("props.type: want %s or %s", wire.SigningTypeClient, wire.SigningTypeServing)
+		return p, apierror.BadRequest("props.type: want %s or %s", wire.SigningTypeClient, wire.SigningTypeServing)
 	case len(p.Error) > maxSigningError:
 		p.Error = strings.ToValidUTF8(p.Error[:maxSigningError], "") + " …"
 	}

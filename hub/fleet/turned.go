@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -15,9 +15,9 @@ import (
 // existing kind stop for ever at 409, which other clients know for it.
 func closed(r Registration, c *store.Cluster) error {
 	if r.AgentVersion == "" { // each agent says its own
-		return refusal.Conflict("cluster %s takes no new hosts: it is %s; register the host again once the cluster is installed and takes more, or is reset", c.API.Name, c.API.Status)
+		return apierror.Conflict("cluster %s takes no new hosts: it is %s; register the host again once the cluster is installed and takes more, or is reset", c.API.Name, c.API.Status)
 	}
-	return refusal.Later("cluster %s takes no new hosts: it is %s; the host asks again until the cluster is installed and takes more, or is reset", c.API.Name, c.API.Status)
+	return apierror.Later("cluster %s takes no new hosts: it is %s; the host asks again until the cluster is installed and takes more, or is reset", c.API.Name, c.API.Status)
 }
 
 // mostTurned bounds how many hosts are remembered.
@@ -54,8 +54,8 @@ func (t *turned) forget(key store.HostKey) {
 // turnedAway puts a registration on the timeline that was refused, or put off since the
 // cluster is closed: else nobody learns that a machine waits, and for what.
 func (f *Fleet) turnedAway(ctx context.Context, key store.HostKey, why error) {
-	code := refusal.Code(why)
-	switch later := refusal.IsLater(why); {
+	code := apierror.Code(why)
+	switch later := apierror.IsLater(why); {
 	case why == nil:
 		f.turned.forget(key)
 	case !later && (code >= http.StatusInternalServerError || code == http.StatusNotFound), !f.turned.news(key, why.Error()):

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironflow/ironflow/hub/apierror"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/hostmachine"
-	"github.com/ironflow/ironflow/hub/judge"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/reports"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
@@ -129,9 +129,9 @@ func claiming(w *settle.Work, filter store.HostFilter, images []string) ([]*stor
 
 func viewOf(host *store.Host) HostView {
 	v := HostView{
-		Key: host.Key(), ClusterID: host.ClusterID(), Name: judge.HostName(host), Status: host.API.Status, Info: host.API.StatusInfo,
+		Key: host.Key(), ClusterID: host.ClusterID(), Name: evaluate.HostName(host), Status: host.API.Status, Info: host.API.StatusInfo,
 		Stage: host.Stage(), StagePercent: stagePercent(host.API.Progress), Approved: host.Approved, Reason: host.Reason, Attempts: host.Attempts,
-		Installing: slices.Contains(hostmachine.Installing, host.API.Status), Installed: judge.IsUp(host.API.Status),
+		Installing: slices.Contains(hostmachine.Installing, host.API.Status), Installed: evaluate.IsUp(host.API.Status),
 		Failed: host.API.Status == wire.HostStatusError, Cancelled: host.API.Status == wire.HostStatusCancelled,
 		CheckedInAt: host.API.CheckedInAt.Time, StatusSince: host.API.StatusUpdatedAt.Time, InventoryAt: host.InventoryAt,
 		CutOff: host.CutOff, Asked: host.Asked, Restored: host.Restored, Signing: host.Signing,
@@ -158,7 +158,7 @@ func (f *Fleet) change(ctx context.Context, key store.HostKey, act func(*settle.
 		}
 		return act(w, host)
 	})
-	if refusal.IsNotFound(err) {
+	if apierror.IsNotFound(err) {
 		return nil
 	}
 	return err
@@ -178,7 +178,7 @@ func (f *Fleet) CompleteHost(ctx context.Context, key store.HostKey) error {
 		}
 		stages := []wire.HostStage{wire.HostStageJoined, wire.HostStageDone}
 		if c.Supervised {
-			stages = ahead(host, judge.Stages(c, host))
+			stages = ahead(host, evaluate.Stages(c, host))
 		}
 		for _, stage := range stages {
 			if err := reports.Stage(w, host, stage, "the machine runs from its disk"); err != nil {

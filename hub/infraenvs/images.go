@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/auth"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
@@ -28,11 +28,11 @@ func (r *Registry) ImageURLs(ctx context.Context, infraEnvID string) (ImageURLs,
 		return ImageURLs{}, err
 	}
 	if r.imageURLs == nil {
-		return ImageURLs{}, refusal.BadRequest("this hub does not know an image server: set --images-publish-url")
+		return ImageURLs{}, apierror.BadRequest("this hub does not know an image server: set --images-publish-url")
 	}
 	urls, err := r.urlsOf(env)
 	if err != nil {
-		return ImageURLs{}, refusal.BadRequest("infra-env %s has no image: %v", env.API.Name, err)
+		return ImageURLs{}, apierror.BadRequest("infra-env %s has no image: %v", env.API.Name, err)
 	}
 	return urls, nil
 }

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/auth"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/snapshots"
 	"github.com/ironflow/ironflow/hub/store"
@@ -76,12 +76,12 @@ type Spec struct {
 // is there already changes nothing.
 func (r *Registry) EnsureInfraEnv(ctx context.Context, spec Spec) (wire.InfraEnv, error) {
 	if uuid.Validate(spec.ID) != nil {
-		return wire.InfraEnv{}, refusal.BadRequest("infra-env id %q is not a UUID", spec.ID)
+		return wire.InfraEnv{}, apierror.BadRequest("infra-env id %q is not a UUID", spec.ID)
 	}
 	var out wire.InfraEnv
 	err := r.units.Update(ctx, func(w *settle.Work) error {
 		env, err := w.Env(spec.ID)
-		fresh := refusal.IsNotFound(err)
+		fresh := apierror.IsNotFound(err)
 		if err != nil && !fresh {
 			return err
 		}
@@ -107,20 +107,20 @@ func (r *Registry) EnsureInfraEnv(ctx context.Context, spec Spec) (wire.InfraEnv
 // followed by the one that was made in its place: its hosts went with it, and register anew.
 func (spec Spec) stays(w *settle.Work, env *store.InfraEnv) error {
 	if want := spec.architecture(); env.API.CPUArchitecture != want && env.API.CPUArchitecture != "" {
-		return refusal.Conflict("spec.cpuArchitecture of infra-env %s cannot change from %s to %s: put it back, or create another InfraEnv", env.API.Name, env.API.CPUArchitecture, want)
+		return apierror.Conflict("spec.cpuArchitecture of infra-env %s cannot change from %s to %s: put it back, or create another InfraEnv", env.API.Name, env.API.CPUArchitecture, want)
 	}
 	if env.API.ClusterID == spec.ClusterID {
 		return nil
 	}
 	if env.API.ClusterID != "" && spec.ClusterID != "" {
 		switch _, err := w.Cluster(env.API.ClusterID); {
-		case refusal.IsNotFound(err):
+		case apierror.IsNotFound(err):
 			return nil
 		case err != nil:
 			return err
 		}
 	}
-	return refusal.Conflict("spec.clusterRef of infra-env %s cannot change: put it back, or create another InfraEnv", env.API.Name)
+	return apierror.Conflict("spec.clusterRef of infra-env %s cannot change: put it back, or create another InfraEnv", env.API.Name)
 }
 
 func (spec Spec) architecture() string {
@@ -190,7 +190,7 @@ func (r *Registry) putInfraEnv(w *settle.Work, env *store.InfraEnv, pullSecret *
 // CreateInfraEnv makes an infra-env for a user of the REST API.
 func (r *Registry) CreateInfraEnv(ctx context.Context, p wire.InfraEnvCreateParams) (wire.InfraEnv, error) {
 	if p.PullSecret == "" {
-		return wire.InfraEnv{}, refusal.Missing("pull_secret", `want JSON with "auths"`)
+		return wire.InfraEnv{}, apierror.Missing("pull_secret", `want JSON with "auths"`)
 	}
 	if err := checkDisconnected(p.ImageType, p.RendezvousIP); err != nil {
 		return wire.InfraEnv{}, err
@@ -229,8 +229,8 @@ func (r *Registry) newID(w *settle.Work) (string, error) {
 	env, err := w.Env(fixed)
 	switch {
 	case err == nil:
-		return "", refusal.Conflict("this hub installs one cluster and has its infra-env %s (%s); change that one", env.API.Name, fixed)
-	case refusal.IsNotFound(err):
+		return "", apierror.Conflict("this hub installs one cluster and has its infra-env %s (%s); change that one", env.API.Name, fixed)
+	case apierror.IsNotFound(err):
 		return fixed, nil
 	}
 	return "", err
@@ -240,9 +240,9 @@ func (r *Registry) newID(w *settle.Work) (string, error) {
 func checkDisconnected(kind wire.ImageType, rendezvous *string) error {
 	switch {
 	case kind == wire.ImageTypeDisconnectedISO:
-		return refusal.BadRequest("image_type disconnected-iso is not served by this hub")
+		return apierror.BadRequest("image_type disconnected-iso is not served by this hub")
 	case wire.Value(rendezvous) != "":
-		return refusal.BadRequest("rendezvous_ip is for images of type disconnected-iso, which this hub does not serve; leave it out")
+		return apierror.BadRequest("rendezvous_ip is for images of type disconnected-iso, which this hub does not serve; leave it out")
 	}
 	return nil
 }
@@ -348,7 +348,7 @@ func (r *Registry) DeleteInfraEnv(ctx context.Context, id string) error {
 			return err
 		}
 		if len(hosts) > 0 {
-			return refusal.BadRequest("infra-env %s still has %d hosts; delete them first", env.API.Name, len(hosts))
+			return apierror.BadRequest("infra-env %s still has %d hosts; delete them first", env.API.Name, len(hosts))
 		}
 		w.Announce(store.Change{InfraEnvID: id, What: store.ChangedDeleted})
 		if err := w.EnvEvent(env, "infra_env_deregistered", wire.EventSeverityInfo, "removed", nil); err != nil {

@@ -3,8 +3,8 @@ package infraenvs
 import (
 	"context"
 
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/auth"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 )
 
@@ -49,7 +49,7 @@ func (r *Registry) CheckAgentToken(ctx context.Context, token string) (auth.Clai
 	}
 	generation, err := r.generation(ctx, claims.InfraEnvID)
 	switch {
-	case refusal.IsNotFound(err):
+	case apierror.IsNotFound(err):
 		return auth.Claims{}, r.unknown(ctx, claims.InfraEnvID)
 	case err != nil:
 		return auth.Claims{}, err
@@ -70,7 +70,7 @@ func (r *Registry) unknown(ctx context.Context, infraEnvID string) error {
 	case err != nil:
 		return err
 	case lost:
-		return refusal.Later("the hub has lost its record of infra-env %s, which comes back from its InfraEnv; ask again", infraEnvID)
+		return apierror.Later("the hub has lost its record of infra-env %s, which comes back from its InfraEnv; ask again", infraEnvID)
 	}
 	return auth.ErrInvalid
 }
@@ -131,7 +131,7 @@ func (r *Registry) CheckImageToken(ctx context.Context, token string) (infraEnvI
 	}
 	env, err := r.record(ctx, claims.InfraEnvID)
 	switch {
-	case refusal.IsNotFound(err):
+	case apierror.IsNotFound(err):
 		return "", r.unknown(ctx, claims.InfraEnvID)
 	case err != nil:
 		return "", err

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/ironflow/ironflow/api/imagename"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/installconfig"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -28,7 +28,7 @@ func CheckCluster(before, now *Cluster) error { return first(clusterRules, befor
 // oneOf refuses a value that is none of a list; empty leaves it to the hub.
 func oneOf(member, value string, want []string) error {
 	if value != "" && !slices.Contains(want, value) {
-		return refusal.Value(member, value, "want one of %s", strings.Join(want, "; "))
+		return apierror.Value(member, value, "want one of %s", strings.Join(want, "; "))
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ const mostMasters = 5
 // runs elsewhere.
 func controlPlane(c *Cluster) error {
 	if n := c.ControlPlaneCount; n < 0 || n > mostMasters {
-		return refusal.Field("control_plane_count", "%d: want 1 to %d", n, mostMasters)
+		return apierror.Field("control_plane_count", "%d: want 1 to %d", n, mostMasters)
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func releaseImage(c *Cluster) error {
 		return nil
 	}
 	if err := imagename.Full(c.OcpReleaseImage); err != nil {
-		return refusal.Field("ocp_release_image", "%v", err)
+		return apierror.Field("ocp_release_image", "%v", err)
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func endpoint(c *Cluster) error {
 	}
 	u, err := url.Parse(wire.Value(e.URL))
 	if wire.Value(e.URL) != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.ContainsAny(*e.URL, " \t\r\n")) {
-		return refusal.Field("ignition_endpoint.url", "want a URL such as https://api.example:22623/config")
+		return apierror.Field("ignition_endpoint.url", "want a URL such as https://api.example:22623/config")
 	}
 	return base64Bundle("ignition_endpoint.ca_certificate", wire.Value(e.CaCertificate))
 }
@@ -91,7 +91,7 @@ func endpoint(c *Cluster) error {
 // apiName refuses what hosts that join cannot ask for their Ignition.
 func apiName(c *Cluster) error {
 	if name := wire.Value(c.APIVIPDNSName); name != "" && !isServer(name) {
-		return refusal.Value("api_vip_dns_name", name, "want a name or an IP address, such as api.edge.example")
+		return apierror.Value("api_vip_dns_name", name, "want a name or an IP address, such as api.edge.example")
 	}
 	return nil
 }
@@ -108,12 +108,12 @@ func encryption(c *Cluster) error {
 	}
 	for role := range strings.SplitSeq(on, ",") {
 		if on != wire.DiskEncryptionEnableOnAll && !slices.Contains(encryptable, role) {
-			return refusal.Value("disk_encryption.enable_on", on, "want none, all, or a list of %q", encryptable)
+			return apierror.Value("disk_encryption.enable_on", on, "want none, all, or a list of %q", encryptable)
 		}
 	}
 	asked := ignition.Encryption{Mode: cmp.Or(wire.Value(e.Mode), wire.DiskEncryptionModeTpmv2), TangServers: e.TangServers}
 	if err := asked.Check(); err != nil {
-		return &refusal.Error{Code: http.StatusBadRequest, Reason: "disk_encryption." + err.Error(), Field: "disk_encryption"}
+		return &apierror.Error{Code: http.StatusBadRequest, Reason: "disk_encryption." + err.Error(), Field: "disk_encryption"}
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func overrides(c *Cluster) error { return CheckOverrides(c.InstallConfigOverride
 func CheckOverrides(text string) error {
 	const member = "install_config_overrides"
 	if err := installconfig.Check(text); err != nil {
-		return refusal.Field(member, "%s", strings.TrimPrefix(err.Error(), member+": "))
+		return apierror.Field(member, "%s", strings.TrimPrefix(err.Error(), member+": "))
 	}
 	return nil
 }

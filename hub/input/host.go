@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -45,7 +45,7 @@ var hostRules = []Rule[Host]{
 		Fields: []Field{{"host_role", agent + "spec.role"}}, Want: "one that can be asked for", Write: "`auto-assign`, `master`, `arbiter` or `worker`",
 		Good: `{"host_role":"worker"}`, Bad: `{"host_role":"bootstrap"}`, check: func(p *Host) error {
 			if p.HostRole != nil && !slices.Contains(roles, *p.HostRole) {
-				return refusal.Value("host_role", *p.HostRole, "want auto-assign, master, arbiter or worker")
+				return apierror.Value("host_role", *p.HostRole, "want auto-assign, master, arbiter or worker")
 			}
 			return nil
 		},
@@ -82,7 +82,7 @@ var ignitionRules = []Rule[wire.HostIgnitionParams]{{
 	Fields: []Field{{"config", agent + "spec.ignitionConfigOverrides"}}, Want: "Ignition of version 3 in JSON; empty removes it", Write: "`{\"ignition\":{\"version\":\"3.2.0\"}}`",
 	Good: `{"config":"{\"ignition\":{\"version\":\"3.1.0\"}}"}`, Bad: `{"config":"{\"ignition\":{\"version\":\"2.2.0\"}}"}`, check: func(p *wire.HostIgnitionParams) error {
 		if p.Config != "" && !json.Valid([]byte(p.Config)) {
-			return refusal.Field("config", "want JSON")
+			return apierror.Field("config", "want JSON")
 		}
 		return ignitionOf("config", p.Config)
 	},
@@ -90,7 +90,7 @@ var ignitionRules = []Rule[wire.HostIgnitionParams]{{
 
 func hostName(p *Host) error {
 	if p.HostName != nil && !validations.ValidHostname(*p.HostName) {
-		return refusal.Value("host_name", *p.HostName, "want lower-case letters, digits, dots and dashes, 63 at most, and no name that every host has")
+		return apierror.Value("host_name", *p.HostName, "want lower-case letters, digits, dots and dashes, 63 at most, and no name that every host has")
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ var (
 
 func pool(p *Host) error {
 	if name := wire.Value(p.MachineConfigPoolName); name != "" && (!subdomain.MatchString(name) || len(name) > maxName) {
-		return refusal.Value("machine_config_pool_name", name, "want lower-case letters, digits, dots and dashes, such as worker")
+		return apierror.Value("machine_config_pool_name", name, "want lower-case letters, digits, dots and dashes, such as worker")
 	}
 	return nil
 }
@@ -117,10 +117,10 @@ func labels(p *Host) error {
 			prefix, name = "", l.Key
 		}
 		if !labelName.MatchString(name) || len(name) > maxLabel || found && (!subdomain.MatchString(prefix) || len(prefix) > maxName) {
-			return refusal.Value(fmt.Sprintf("node_labels[%d].key", i), l.Key, "want a label's key, such as rack or example.com/rack")
+			return apierror.Value(fmt.Sprintf("node_labels[%d].key", i), l.Key, "want a label's key, such as rack or example.com/rack")
 		}
 		if l.Value != "" && (!labelName.MatchString(l.Value) || len(l.Value) > maxLabel) {
-			return refusal.Value(fmt.Sprintf("node_labels[%d].value", i), l.Value, "want at most %d letters, digits, dots, dashes and underscores, a letter or digit at both ends", maxLabel)
+			return apierror.Value(fmt.Sprintf("node_labels[%d].value", i), l.Value, "want at most %d letters, digits, dots, dashes and underscores, a letter or digit at both ends", maxLabel)
 		}
 	}
 	return nil
@@ -132,10 +132,10 @@ func disks(p *Host) error {
 		member := fmt.Sprintf("disks_selected_config[%d].id", i)
 		switch {
 		case d.ID == "":
-			return refusal.Missing(member, "want the id of a disk of the inventory")
+			return apierror.Missing(member, "want the id of a disk of the inventory")
 		case d.Role != wire.DiskRoleInstall:
 		case chosen != "" && chosen != d.ID:
-			return refusal.Value(member, d.ID, "%s is to be installed to already: want one disk", chosen)
+			return apierror.Value(member, d.ID, "%s is to be installed to already: want one disk", chosen)
 		default:
 			chosen = d.ID
 		}
@@ -147,7 +147,7 @@ func disks(p *Host) error {
 func kept(p *Host) error {
 	for i, d := range p.DisksSkipFormatting {
 		if d.DiskID == "" || strings.Contains(d.DiskID, ",") {
-			return refusal.Value(fmt.Sprintf("disks_skip_formatting[%d].disk_id", i), d.DiskID, "want the id of one disk of the inventory")
+			return apierror.Value(fmt.Sprintf("disks_skip_formatting[%d].disk_id", i), d.DiskID, "want the id of one disk of the inventory")
 		}
 	}
 	return nil
@@ -156,11 +156,11 @@ func kept(p *Host) error {
 // headers refuses what opens no Ignition; tokens and values are secrets.
 func headers(p *Host) error {
 	if strings.ContainsAny(wire.Value(p.IgnitionEndpointToken), "\r\n") {
-		return refusal.Field("ignition_endpoint_token", "want one line")
+		return apierror.Field("ignition_endpoint_token", "want one line")
 	}
 	for i, h := range p.IgnitionEndpointHTTPHeaders {
 		if !isToken(h.Key) || strings.ContainsAny(h.Value, "\r\n") {
-			return refusal.Value(fmt.Sprintf("ignition_endpoint_http_headers[%d]", i), h.Key, "is no header of HTTP: want a name without blanks, and a value of one line")
+			return apierror.Value(fmt.Sprintf("ignition_endpoint_http_headers[%d]", i), h.Key, "is no header of HTTP: want a name without blanks, and a value of one line")
 		}
 	}
 	return nil
@@ -191,24 +191,24 @@ func arguments(p *wire.InstallerArgsParams) error {
 		flag := strings.HasPrefix(a, "-")
 		switch {
 		case flag && !slices.Contains(flags, a):
-			return refusal.Value(member, a, "is not allowed: want one of %s", strings.Join(flags, ", "))
+			return apierror.Value(member, a, "is not allowed: want one of %s", strings.Join(flags, ", "))
 		case flag && open != "":
-			return refusal.Value(member, a, "want the value of %s before it", open)
+			return apierror.Value(member, a, "want the value of %s before it", open)
 		case flag:
 			open = a
 			if slices.Contains(alone, a) {
 				open = ""
 			}
 		case !valueForm.MatchString(a):
-			return refusal.Value(member, a, "holds characters that are not allowed: want letters, digits and the signs of paths, arguments and globs")
+			return apierror.Value(member, a, "holds characters that are not allowed: want letters, digits and the signs of paths, arguments and globs")
 		case open == "":
-			return refusal.Value(member, a, "is the value of no flag: want one before it, such as --append-karg")
+			return apierror.Value(member, a, "is the value of no flag: want one before it, such as --append-karg")
 		default:
 			open = ""
 		}
 	}
 	if open != "" {
-		return refusal.Value(fmt.Sprintf("args[%d]", len(p.Args)-1), open, "want its value after it")
+		return apierror.Value(fmt.Sprintf("args[%d]", len(p.Args)-1), open, "want its value after it")
 	}
 	return nil
 }

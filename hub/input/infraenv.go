@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/ironflow/ironflow/api/kernelargs"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/ignition"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/staticnetwork"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -52,7 +52,7 @@ var infraEnvRules = []Rule[InfraEnv]{
 		Fields: []Field{{"openshift_version", environment + "spec.osImageVersion"}}, Want: "numbers with dots between them: a release's, or a base medium's own", Write: "`4.20` or `9.6.20251015-1`",
 		Good: `{"openshift_version":"9.6.20251015-1"}`, Bad: `{"openshift_version":"4.latest"}`, check: func(e *InfraEnv) error {
 			if v := e.OpenshiftVersion; v != "" && !mediumForm.MatchString(v) {
-				return refusal.Value("openshift_version", v, "want a release's number, such as 4.20, or that of a base medium")
+				return apierror.Value("openshift_version", v, "want a release's number, such as 4.20, or that of a base medium")
 			}
 			return nil
 		},
@@ -108,7 +108,7 @@ var infraEnvRules = []Rule[InfraEnv]{
 		Bad:    `{"static_network_config":[{"network_yaml":"interfaces: [{name: nic2, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]","mac_interface_map":[{"mac_address":"52:54:00:00:00:01","logical_nic_name":"nic1"}]}]}`,
 		check: func(e *InfraEnv) error {
 			if err := staticnetwork.Check(e.StaticNetworkConfig); err != nil {
-				return &refusal.Error{Code: http.StatusBadRequest, Reason: err.Error(), Field: "static_network_config"}
+				return &apierror.Error{Code: http.StatusBadRequest, Reason: err.Error(), Field: "static_network_config"}
 			}
 			return nil
 		},
@@ -117,7 +117,7 @@ var infraEnvRules = []Rule[InfraEnv]{
 		Fields: []Field{{"network_discovery_delay_seconds", environment + "spec.networkDiscoveryDelaySeconds"}}, Want: "a number of seconds from 0 on", Write: "`30`",
 		Good: `{"network_discovery_delay_seconds":30}`, Bad: `{"network_discovery_delay_seconds":-1}`, check: func(e *InfraEnv) error {
 			if s := e.NetworkDiscoveryDelaySeconds; s != nil && *s < 0 {
-				return refusal.Field("network_discovery_delay_seconds", "%d: want a number from 0 on", *s)
+				return apierror.Field("network_discovery_delay_seconds", "%d: want a number from 0 on", *s)
 			}
 			return nil
 		},
@@ -132,19 +132,19 @@ func kernelArguments(e *InfraEnv) error {
 		case wire.KernelArgumentOperationAppend, wire.KernelArgumentOperationDelete:
 		case wire.KernelArgumentOperationReplace:
 			if strings.Count(a.Value, "=") < 2 {
-				return refusal.Value(member+"value", a.Value, "want KEY=OLD=NEW for the operation replace")
+				return apierror.Value(member+"value", a.Value, "want KEY=OLD=NEW for the operation replace")
 			}
 		default:
-			return refusal.Value(member+"operation", a.Operation, "want append, replace or delete")
+			return apierror.Value(member+"operation", a.Operation, "want append, replace or delete")
 		}
 		if a.Value == "" {
-			return refusal.Missing(member+"value", "name the argument")
+			return apierror.Missing(member+"value", "name the argument")
 		}
 		if !argumentForm.MatchString(a.Value) {
-			return refusal.Value(member+"value", a.Value, `want one argument, in quotes where it has blanks: a="b c"`)
+			return apierror.Value(member+"value", a.Value, `want one argument, in quotes where it has blanks: a="b c"`)
 		}
 		if err := kernelargs.Refused(a.Operation, a.Value); err != nil {
-			return refusal.Field(member+"value", "%v", err)
+			return apierror.Field(member+"value", "%v", err)
 		}
 	}
 	return nil
@@ -153,7 +153,7 @@ func kernelArguments(e *InfraEnv) error {
 // ignitionOf refuses what no version of Ignition that is installed reads.
 func ignitionOf(member, config string) error {
 	if err := ignition.Valid(config); err != nil {
-		return refusal.Field(member, `%v: want {"ignition":{"version":"3.2.0"}}, or another version from 3.0.0 on, in JSON`, err)
+		return apierror.Field(member, `%v: want {"ignition":{"version":"3.2.0"}}, or another version from 3.0.0 on, in JSON`, err)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 )
 
 // sshKeys refuses keys that no SSH server would read: then nobody gets onto the host,
@@ -26,7 +26,7 @@ func sshKeys(member, text string) error {
 			continue
 		}
 		if _, _, _, _, err := ssh.ParseAuthorizedKey([]byte(line)); err != nil {
-			return refusal.Field(member, "line %d is no public key: want lines of a file such as id_ed25519.pub, ssh-ed25519 AAAAC3Nza… NAME", n)
+			return apierror.Field(member, "line %d is no public key: want lines of a file such as id_ed25519.pub, ssh-ed25519 AAAAC3Nza… NAME", n)
 		}
 	}
 	return nil
@@ -39,11 +39,11 @@ func pullSecret(text string) error {
 		Auths map[string]json.RawMessage `json:"auths"`
 	}
 	if json.Unmarshal([]byte(text), &secret) != nil || secret.Auths == nil {
-		return refusal.Field("pull_secret", `want JSON with "auths", such as {"auths":{"registry.example":{"auth":"BASE64"}}}`)
+		return apierror.Field("pull_secret", `want JSON with "auths", such as {"auths":{"registry.example":{"auth":"BASE64"}}}`)
 	}
 	for _, registry := range slices.Sorted(maps.Keys(secret.Auths)) {
 		if err := credential(secret.Auths[registry]); err != nil {
-			return refusal.Field("pull_secret", `auths[%.100q] %v: want {"auth":"BASE64"}, of USER:PASSWORD`, registry, err)
+			return apierror.Field("pull_secret", `auths[%.100q] %v: want {"auth":"BASE64"}, of USER:PASSWORD`, registry, err)
 		}
 	}
 	return nil
@@ -74,16 +74,16 @@ const maxBundle = 65535
 // trustBundle refuses what no program would trust anybody by.
 func trustBundle(member, text string) error {
 	if len(text) > maxBundle {
-		return refusal.Field(member, "has %d bytes: want at most %d; leave out authorities that nobody needs", len(text), maxBundle)
+		return apierror.Field(member, "has %d bytes: want at most %d; leave out authorities that nobody needs", len(text), maxBundle)
 	}
 	rest := []byte(text)
 	for n := 1; len(strings.TrimSpace(string(rest))) > 0; n++ {
 		block, after := pem.Decode(rest)
 		if block == nil {
-			return refusal.Field(member, "want certificates in PEM, from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----, and block %d is none", n)
+			return apierror.Field(member, "want certificates in PEM, from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----, and block %d is none", n)
 		}
 		if _, err := x509.ParseCertificate(block.Bytes); err != nil || block.Type != "CERTIFICATE" {
-			return refusal.Field(member, "want certificates in PEM, and block %d of type %.40q holds none", n, block.Type)
+			return apierror.Field(member, "want certificates in PEM, and block %d of type %.40q holds none", n, block.Type)
 		}
 		rest = after
 	}
@@ -97,7 +97,7 @@ func base64Bundle(member, text string) error {
 	}
 	raw, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(raw) == 0 {
-		return refusal.Field(member, "want certificates in PEM, in base64")
+		return apierror.Field(member, "want certificates in PEM, in base64")
 	}
 	return trustBundle(member, string(raw))
 }

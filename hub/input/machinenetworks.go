@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/ironflow/ironflow/api/usernetwork"
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 )
 
 // How many bits of addresses a machine network has at least: room for a host and its router,
@@ -46,7 +46,7 @@ func roomForHosts(c *Cluster) error {
 	room := map[string]int{}
 	for _, n := range machineNetworks(c) {
 		if most := n.prefix.Addr().BitLen() - least; n.prefix.Bits() > most {
-			return refusal.Value(n.member, n.prefix.String(), "has less than %d addresses: want a prefix length of %d at most", 1<<least, most)
+			return apierror.Value(n.member, n.prefix.String(), "has less than %d addresses: want a prefix length of %d at most", 1<<least, most)
 		}
 		room[family(n.prefix.Addr())] += usable(n.prefix)
 	}
@@ -64,7 +64,7 @@ func roomForHosts(c *Cluster) error {
 			}
 		}
 		if has, is := room[of]; is && has < int(c.ControlPlaneCount)+virtual {
-			return refusal.Field("machine_networks", "have %d %s addresses for hosts, and %d of the control plane and %d virtual ones need one each: want a larger network, or another one",
+			return apierror.Field("machine_networks", "have %d %s addresses for hosts, and %d of the control plane and %d virtual ones need one each: want a larger network, or another one",
 				has, of, c.ControlPlaneCount, virtual)
 		}
 	}

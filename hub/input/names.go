@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 )
 
 const (
@@ -35,7 +35,7 @@ var (
 
 func clusterName(c *Cluster) error {
 	if !label.MatchString(c.Name) || len(c.Name) > maxClusterName {
-		return refusal.Value("name", c.Name, "want at most %d lower-case letters, digits and dashes, such as edge-1; the first and the last is no dash", maxClusterName)
+		return apierror.Value("name", c.Name, "want at most %d lower-case letters, digits and dashes, such as edge-1; the first and the last is no dash", maxClusterName)
 	}
 	return nil
 }
@@ -43,14 +43,14 @@ func clusterName(c *Cluster) error {
 // tags refuses what is no list of words for people.
 func tags(c *Cluster) error {
 	if n := len([]rune(c.Tags)); n > maxTags {
-		return refusal.Field("tags", "has %d characters: want at most %d", n, maxTags)
+		return apierror.Field("tags", "has %d characters: want at most %d", n, maxTags)
 	}
 	if c.Tags == "" {
 		return nil
 	}
 	for tag := range strings.SplitSeq(c.Tags, ",") {
 		if !tagForm.MatchString(tag) {
-			return refusal.Value("tags", tag, "want words of letters, digits and underscores, and a comma without blanks between tags, such as lab,row 7")
+			return apierror.Value("tags", tag, "want words of letters, digits and underscores, and a comma without blanks between tags, such as lab,row 7")
 		}
 	}
 	return nil
@@ -62,11 +62,11 @@ func infraEnvName(e *InfraEnv) error {
 	n := len([]rune(e.Name))
 	switch {
 	case n == 0:
-		return refusal.Missing("name", "want one, such as edge")
+		return apierror.Missing("name", "want one, such as edge")
 	case n > maxName:
-		return refusal.Field("name", "has %d characters: want at most %d", n, maxName)
+		return apierror.Field("name", "has %d characters: want at most %d", n, maxName)
 	case strings.ContainsFunc(e.Name, func(r rune) bool { return !unicode.IsGraphic(r) && !joins(r) }):
-		return refusal.Value("name", e.Name, "want letters, digits, signs and blanks on one line, such as edge")
+		return apierror.Value("name", e.Name, "want letters, digits, signs and blanks on one line, such as edge")
 	}
 	return nil
 }
@@ -84,15 +84,15 @@ func baseDomain(c *Cluster) error {
 	labels := strings.Split(domain, ".")
 	for _, l := range labels {
 		if !label.MatchString(l) || len(l) > maxLabel {
-			return refusal.Value("base_dns_domain", domain, "want names of lower-case letters, digits and dashes with dots between them, such as lab.example.com; "+
+			return apierror.Value("base_dns_domain", domain, "want names of lower-case letters, digits and dashes with dots between them, such as lab.example.com; "+
 				"none begins or ends with a dash or is longer than %d", maxLabel)
 		}
 	}
 	if last := labels[len(labels)-1]; len(last) == 1 || digits.MatchString(last) {
-		return refusal.Value("base_dns_domain", domain, "want a last name of at least two characters that is no number, such as com in lab.example.com")
+		return apierror.Value("base_dns_domain", domain, "want a last name of at least two characters that is no number, such as com in lab.example.com")
 	}
 	if n := len(longestName + c.Name + "." + domain); n > maxName {
-		return refusal.Value("base_dns_domain", domain, "with the cluster's name, %sNAME.DOMAIN has %d characters: want at most %d", longestName, n, maxName)
+		return apierror.Value("base_dns_domain", domain, "with the cluster's name, %sNAME.DOMAIN has %d characters: want at most %d", longestName, n, maxName)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func baseDomain(c *Cluster) error {
 // versionOf refuses what is no release's number; empty is none.
 func versionOf(version string) error {
 	if version != "" && !versionForm.MatchString(version) {
-		return refusal.Value("openshift_version", version, "want a release's number, such as 4.20 or 4.20.1; see openshift-versions")
+		return apierror.Value("openshift_version", version, "want a release's number, such as 4.20 or 4.20.1; see openshift-versions")
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func timeServers(member, list string) error {
 	}
 	for server := range strings.SplitSeq(list, ",") {
 		if !isServer(server) {
-			return refusal.Value(member, server, "want names or addresses of NTP servers with a comma between them and no blanks, such as clock.example,192.0.2.1")
+			return apierror.Value(member, server, "want names or addresses of NTP servers with a comma between them and no blanks, such as clock.example,192.0.2.1")
 		}
 	}
 	return nil

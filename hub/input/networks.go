@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/releases/versions"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -47,9 +47,9 @@ func subnet(member, text string) (netip.Prefix, error) {
 	p, err := netip.ParsePrefix(text)
 	switch {
 	case err != nil, p.Bits() == 0, p.Addr().IsUnspecified():
-		return p, refusal.Value(member, text, "want a network, such as 192.0.2.0/24")
+		return p, apierror.Value(member, text, "want a network, such as 192.0.2.0/24")
 	case p != p.Masked():
-		return p, refusal.Value(member, text, "want the network's own address, which is %s", p.Masked())
+		return p, apierror.Value(member, text, "want the network's own address, which is %s", p.Masked())
 	}
 	return p, nil
 }
@@ -71,7 +71,7 @@ func largeEnough(c *Cluster) error {
 	}
 	for _, n := range all[len(c.MachineNetworks):] {
 		if most := n.prefix.Addr().BitLen() - leastAddresses; n.prefix.Bits() > most {
-			return refusal.Value(n.member, n.prefix.String(), "has less than %d addresses: want a prefix length of %d at most", 1<<leastAddresses, most)
+			return apierror.Value(n.member, n.prefix.String(), "has less than %d addresses: want a prefix length of %d at most", 1<<leastAddresses, most)
 		}
 	}
 	return nil
@@ -86,7 +86,7 @@ func apart(c *Cluster) error {
 	for i, a := range all {
 		for _, b := range all[:i] {
 			if a.prefix.Overlaps(b.prefix) {
-				return refusal.Value(a.member, a.prefix.String(), "it overlaps with %s of %s: want networks without common addresses", b.prefix, b.member)
+				return apierror.Value(a.member, a.prefix.String(), "it overlaps with %s of %s: want networks without common addresses", b.prefix, b.member)
 			}
 		}
 	}
@@ -108,13 +108,13 @@ func hostPrefixes(c *Cluster) error {
 		member := fmt.Sprintf("cluster_networks[%d].host_prefix", i)
 		switch why := validations.HostPrefix(p, int(n.HostPrefix), 0); {
 		case n.HostPrefix == 0:
-			return refusal.Field(member, "want how long the prefix of each host is in %s, such as 23 for IPv4; it is 64 for IPv6", p)
+			return apierror.Field(member, "want how long the prefix of each host is in %s, such as 23 for IPv4; it is 64 for IPv6", p)
 		case n.HostPrefix < 1 || n.HostPrefix > int64(p.Addr().BitLen()):
-			return refusal.Field(member, "%d: want 1 to %d", n.HostPrefix, p.Addr().BitLen())
+			return apierror.Field(member, "%d: want 1 to %d", n.HostPrefix, p.Addr().BitLen())
 		case int(n.HostPrefix) <= p.Bits() && !own:
-			return refusal.Field(member, "%d of cluster network %s has to be longer than that of the network: want a longer one", n.HostPrefix, p)
+			return apierror.Field(member, "%d of cluster network %s has to be longer than that of the network: want a longer one", n.HostPrefix, p)
 		case why != "" && !own && c.OpenshiftVersion != "": // the limits of a release; a plain Kubernetes has its own
-			return refusal.Field(member, "%d of cluster network %s %s", n.HostPrefix, p, why)
+			return apierror.Field(member, "%d of cluster network %s %s", n.HostPrefix, p, why)
 		}
 	}
 	return nil
@@ -157,9 +157,9 @@ func order(c *Cluster) error {
 		kind := family(addresses[0])
 		switch {
 		case kind == "IPv6" && c.OpenshiftVersion != "" && versions.Older(c.OpenshiftVersion, ipv6First):
-			return refusal.Field(list, "begins with IPv6, and release %s wants IPv4 first: change the order", c.OpenshiftVersion)
+			return apierror.Field(list, "begins with IPv6, and release %s wants IPv4 first: change the order", c.OpenshiftVersion)
 		case leading != "" && kind != leading:
-			return refusal.Field(list, "begins with %s, and %s with %s: want the same family first in each", kind, by, leading)
+			return apierror.Field(list, "begins with %s, and %s with %s: want the same family first in each", kind, by, leading)
 		}
 		leading, by = kind, list
 	}

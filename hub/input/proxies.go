@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -15,10 +15,10 @@ import (
 // which is not repeated; member comes before the names of the three.
 func proxies(member string, p wire.Proxy) error {
 	if !isProxy(wire.Value(p.HTTPProxy), "http") {
-		return refusal.Field(member+"http_proxy", "want a URL such as http://proxy.example:3128; the way to the proxy itself is http, whatever is fetched by it")
+		return apierror.Field(member+"http_proxy", "want a URL such as http://proxy.example:3128; the way to the proxy itself is http, whatever is fetched by it")
 	}
 	if !isProxy(wire.Value(p.HTTPSProxy), "http", "https") {
-		return refusal.Field(member+"https_proxy", "want a URL such as http://proxy.example:3128")
+		return apierror.Field(member+"https_proxy", "want a URL such as http://proxy.example:3128")
 	}
 	list := wire.Value(p.NoProxy)
 	if list == "" || list == "*" {
@@ -26,7 +26,7 @@ func proxies(member string, p wire.Proxy) error {
 	}
 	for entry := range strings.SplitSeq(list, ",") {
 		if !unproxied(entry) {
-			return refusal.Value(member+"no_proxy", entry, "want * alone, or domains, addresses and networks with a comma between them and no blanks, "+
+			return apierror.Value(member+"no_proxy", entry, "want * alone, or domains, addresses and networks with a comma between them and no blanks, "+
 				"such as .example.com,192.0.2.0/24; a dot at the beginning stands for all names below")
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 )
 
 // Field is a setting by its two names.
@@ -25,7 +25,7 @@ type Rule[T any] struct {
 	Want, Write string
 	// Good and Bad are bodies of a request, or parts of one, that keep and break the rule.
 	Good, Bad string
-	// check returns a refusal.Error with the field.
+	// check returns a apierror.Error with the field.
 	check func(*T) error
 }
 
@@ -120,7 +120,7 @@ var inObject = strings.NewReplacer(".ip", "", ".cidr", "", ".host_prefix", ".hos
 // Told is the text of a refusal that is about a field, with the name that Kubernetes
 // objects have for it; false for other errors.
 func Told(of string, err error) (string, bool) {
-	e, is := errors.AsType[*refusal.Error](err)
+	e, is := errors.AsType[*apierror.Error](err)
 	if !is || e.Field == "" {
 		return "", false
 	}

@@ -9,7 +9,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 )
 
 // TestEveryRuleHasACaseThatPassesAndOneThatFails reads both of the table itself.
@@ -37,7 +37,7 @@ func cases[T any](t *testing.T, base string, rules []Rule[T]) {
 			g.Expect(first(rules, nil, read(g, r.Good))).To(Succeed())
 			wrong := read(g, r.Bad)
 			err := r.check(wrong)
-			e, is := errors.AsType[*refusal.Error](err)
+			e, is := errors.AsType[*apierror.Error](err)
 			g.Expect(is).To(BeTrue(), "%v", err)
 			g.Expect(e.Code).To(Equal(400))
 			g.Expect(e.Reason).To(HavePrefix(e.Field))

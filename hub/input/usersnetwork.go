@@ -2,7 +2,7 @@ package input
 
 import (
 	"github.com/ironflow/ironflow/api/usernetwork"
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -22,7 +22,7 @@ func isSingle(c *Cluster) bool {
 // whoseNetwork refuses a network that is to be kept by nobody, or by two.
 func whoseNetwork(c *Cluster) error {
 	if with := usernetwork.Refused(platformOf(c), isSingle(c), c.UserManagedNetworking); with != "" {
-		return refusal.Field("user_managed_networking", "%t does not go with %s: want one of them", *c.UserManagedNetworking, with)
+		return apierror.Field("user_managed_networking", "%t does not go with %s: want one of them", *c.UserManagedNetworking, with)
 	}
 	return nil
 }
@@ -36,5 +36,5 @@ func nobodyKeeps(c *Cluster) error {
 	if len(c.APIVIPs) == 0 {
 		list = "ingress_vips"
 	}
-	return refusal.Field(list, "the cluster's network is the user's (a single node's is, too), so nobody would keep them: want none")
+	return apierror.Field(list, "the cluster's network is the user's (a single node's is, too), so nobody would keep them: want none")
 }

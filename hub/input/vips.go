@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -37,7 +37,7 @@ func addresses(c *Cluster) error {
 	check := func(list string, i int, ip wire.IP) error {
 		a, err := netip.ParseAddr(string(ip))
 		if err != nil || a.Zone() != "" || a.IsUnspecified() || a.IsMulticast() || a.IsLoopback() || a.IsLinkLocalUnicast() {
-			return refusal.Value(fmt.Sprintf("%s[%d].ip", list, i), string(ip), "want an IP address of the machine network that nobody has, such as 192.0.2.10")
+			return apierror.Value(fmt.Sprintf("%s[%d].ip", list, i), string(ip), "want an IP address of the machine network that nobody has, such as 192.0.2.10")
 		}
 		return nil
 	}
@@ -71,19 +71,19 @@ func pairs(c *Cluster) error {
 		others := byList[v.list]
 		switch {
 		case len(others) == maxVIPs:
-			return refusal.Field(v.list, "has more than %d addresses: want one, or one of IPv4 and one of IPv6", maxVIPs)
+			return apierror.Field(v.list, "has more than %d addresses: want one, or one of IPv4 and one of IPv6", maxVIPs)
 		case slices.ContainsFunc(others, func(o vip) bool { return o.address == v.address }):
-			return refusal.Value(v.member, v.address.String(), "is there twice: want one, or one of IPv4 and one of IPv6")
+			return apierror.Value(v.member, v.address.String(), "is there twice: want one, or one of IPv4 and one of IPv6")
 		case slices.ContainsFunc(others, func(o vip) bool { return o.address.Is4() == v.address.Is4() }):
-			return refusal.Value(v.member, v.address.String(), "is the second of %s: want one of each family at most", family(v.address))
+			return apierror.Value(v.member, v.address.String(), "is the second of %s: want one of each family at most", family(v.address))
 		case !userBalances(c) && slices.ContainsFunc(all, func(o vip) bool { return o.address == v.address }):
-			return refusal.Value(v.member, v.address.String(), "is one of api_vips, too: want another address, or load_balancer user-managed")
+			return apierror.Value(v.member, v.address.String(), "is one of api_vips, too: want another address, or load_balancer user-managed")
 		}
 		byList[v.list], all = append(others, v), append(all, v)
 	}
 	api, ingress := byList["api_vips"], byList["ingress_vips"]
 	if len(api) > 0 && len(ingress) > 0 && len(api) != len(ingress) {
-		return refusal.Field("ingress_vips", "has %d addresses, and api_vips %d: want as many of each", len(ingress), len(api))
+		return apierror.Field("ingress_vips", "has %d addresses, and api_vips %d: want as many of each", len(ingress), len(api))
 	}
 	return nil
 }
@@ -107,9 +107,9 @@ func inside(c *Cluster) error {
 		switch {
 		case len(machines) == 0:
 		case i < 0:
-			return refusal.Value(v.member, v.address.String(), "is in none of machine_networks, %v: want an address of one, or another network", machines)
+			return apierror.Value(v.member, v.address.String(), "is in none of machine_networks, %v: want an address of one, or another network", machines)
 		case validations.Reserved(machines[i], v.address):
-			return refusal.Value(v.member, v.address.String(), "is the network or broadcast address of %s: want another one", machines[i])
+			return apierror.Value(v.member, v.address.String(), "is the network or broadcast address of %s: want another one", machines[i])
 		}
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 )
 
 // EndpointURL is where a host that joins an installed cluster gets its configuration
-// from: where e says (see Endpoint of package judge), or the machine config server at the cluster's API address. The
+// from: where e says (see Endpoint of package evaluate), or the machine config server at the cluster's API address. The
 // pool is the host's; empty means workers. Nothing for a cluster without an address.
 func EndpointURL(c *wire.Cluster, e *wire.IgnitionEndpoint, pool string) string {
 	pool = cmp.Or(pool, string(wire.HostRoleWorker))

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ironflow/ironflow/hub/checkins"
 	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/snapshots"
@@ -27,7 +26,7 @@ type Poll struct {
 type Answerer struct {
 	units    *settle.Units
 	cache    *snapshots.Cache
-	checkIns *checkins.Times
+	checkIns *CheckIns
 	// artifacts are the parts of an infra-env's live image; nil without an image server.
 	artifacts func(*store.InfraEnv) (*wire.DownloadBootArtifactsRequest, error)
 	// all are the hosts that poll, hurried those of them that are on their way to an installation.
@@ -40,7 +39,7 @@ type Answerer struct {
 
 // New makes an answerer over the cache and the signs of life, which it shares with others. artifacts
 // says where the parts of an infra-env's live image are; nil without an image server.
-func New(units *settle.Units, cache *snapshots.Cache, signs *checkins.Times, artifacts func(*store.InfraEnv) (*wire.DownloadBootArtifactsRequest, error)) *Answerer {
+func New(units *settle.Units, cache *snapshots.Cache, signs *CheckIns, artifacts func(*store.InfraEnv) (*wire.DownloadBootArtifactsRequest, error)) *Answerer {
 	return &Answerer{units: units, cache: cache, checkIns: signs, artifacts: artifacts, behind: units.BehindBy}
 }
 
@@ -96,7 +95,7 @@ func (d *Answerer) isNews(s *snapshots.Host, p Poll, now time.Time) bool {
 	if c, heard := d.checkIns.Last(s.Key); heard && c.At.After(since) {
 		since = c.At
 	}
-	return s.Patience > 0 && d.units.Judge(now).Silent(since) > s.Patience
+	return s.Patience > 0 && d.units.Evaluator(now).Silent(since) > s.Patience
 }
 
 // checkIn notes a sign of life in the host's record.

@@ -12,7 +12,7 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// A hub that is behind asks less of hosts that it has judged: with all checks of all hosts again and again, 10,000
+// A hub that is behind asks less of hosts that it has evaluated: with all checks of all hosts again and again, 10,000
 // hosts that boot together leave no time on one core for those that come last (storm_s of `make bench-hub CORES=1`).
 const (
 	// repeatsBehind is how far it may be behind before checks are put off whose results it has.

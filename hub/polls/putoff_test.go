@@ -38,7 +38,7 @@ func waiting(now time.Time) string {
 	}
 }
 
-// TestAHubThatIsBehindAsksLess: first it does without what it has, then without checks that nobody waits for to judge the
+// TestAHubThatIsBehindAsksLess: first it does without what it has, then without checks that nobody waits for to evaluate the
 // host. What was ordered, and a first inventory, are never put off.
 func TestAHubThatIsBehindAsksLess(t *testing.T) {
 	const (

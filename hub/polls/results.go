@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/ironflow/ironflow/hub/clustermachine"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/instructions"
-	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/validations"
@@ -32,7 +32,7 @@ var reported = map[wire.StepType]func(*wire.Host) string{
 // reply is handled by: as long as it is the same, the same reply changes nothing. It reports false where the check has
 // no result, or where any reply may change something. c is the host's cluster, or nil; needs are what the host has to meet.
 func Result(step wire.StepType, host *store.Host, c *store.Cluster, needs validations.Requirements) (digest uint64, has bool) {
-	if !judge.MediaConnected(host) {
+	if !evaluate.MediaConnected(host) {
 		return 0, false // any reply tells that it can read its boot medium again
 	}
 	var hash maphash.Hash

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
+	"github.com/ironflow/ironflow/hub/apierror"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/instructions"
-	"github.com/ironflow/ironflow/hub/judge"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/snapshots"
 	"github.com/ironflow/ironflow/hub/store"
@@ -51,7 +51,7 @@ func (d *Answerer) read(ctx context.Context, key store.HostKey) (*snapshots.Host
 			}
 		}
 		var skipped []instructions.SkippedStep
-		s, skipped = snapshotOf(w.Judge, host, env, c, more)
+		s, skipped = snapshotOf(w.Evaluator, host, env, c, more)
 		for _, step := range skipped {
 			d.units.Log.Info("a step could not be built and was left out", "host", host.API.ID, "step", step.Type, "error", step.Err)
 		}
@@ -95,18 +95,18 @@ type asked struct {
 
 // snapshotOf makes the snapshot of a host: all that is decoded of it is decoded
 // here. c is nil for an unbound host.
-func snapshotOf(j judge.Judge, host *store.Host, env *store.InfraEnv, c *store.Cluster, more asked) (*snapshots.Host, []instructions.SkippedStep) {
-	facts := &validations.HostFacts{Host: &host.API, Inventory: judge.Inventory(host)} // all that the disk check asks for
+func snapshotOf(j evaluate.Evaluator, host *store.Host, env *store.InfraEnv, c *store.Cluster, more asked) (*snapshots.Host, []instructions.SkippedStep) {
+	facts := &validations.HostFacts{Host: &host.API, Inventory: evaluate.Inventory(host)} // all that the disk check asks for
 	in := instructions.Input{
 		Host: &host.API, Inventory: facts.Inventory, InfraEnv: &env.API, Images: j.ImagesOf(c),
 		ImagesChecked:    j.ImageCheck(host, c) == hostmachine.Passed,
 		DiskCheckTimeout: j.Timers.DiskCheck, ImageTimeout: j.Timers.Images, Disabled: j.Checks.DisabledSteps,
-		Last: judge.Waits(host, c), Hurry: judge.Hurry(host, c), AgentImage: j.Checks.AgentImage,
+		Last: evaluate.Waits(host, c), Hurry: evaluate.Hurry(host, c), AgentImage: j.Checks.AgentImage,
 		EndpointToken: host.EndpointToken, EndpointHeaders: host.EndpointHeaders, APILease: leases(c).API, IngressLease: leases(c).Ingress,
 		MasterIPs: more.masters, Artifacts: more.artifacts, TellReboots: c != nil && !c.AutoInstall,
 	}
 	if c != nil {
-		in.Cluster, in.Endpoint, in.DiskChecked, in.HasPeers = &c.API, judge.Endpoint(c), j.DiskCheck(host, c, facts) == hostmachine.Passed, !judge.SingleNode(c)
+		in.Cluster, in.Endpoint, in.DiskChecked, in.HasPeers = &c.API, evaluate.Endpoint(c), j.DiskCheck(host, c, facts) == hostmachine.Passed, !evaluate.SingleNode(c)
 	}
 	steps, skipped := instructions.For(in)
 	s := &snapshots.Host{
@@ -118,7 +118,7 @@ func snapshotOf(j judge.Judge, host *store.Host, env *store.InfraEnv, c *store.C
 	if host.Twin != nil {
 		s.TwinSeenAt = host.Twin.SeenAt
 	}
-	if judge.PastReboot(host.Stage()) {
+	if evaluate.PastReboot(host.Stage()) {
 		s.Patience = 0
 	}
 	return s, skipped
@@ -135,11 +135,11 @@ func mastersFor(w *settle.Work, host *store.Host, c *store.Cluster) (addresses [
 		return nil, err
 	}
 	for _, h := range hosts {
-		inventory := judge.Inventory(h)
+		inventory := evaluate.Inventory(h)
 		if h.API.Role != wire.HostRoleMaster || h.Key() == host.Key() || inventory == nil {
 			continue
 		}
-		if a := judge.AddressIn(c, inventory); a != "" {
+		if a := evaluate.AddressIn(c, inventory); a != "" {
 			addresses = append(addresses, a)
 		}
 	}
@@ -163,7 +163,7 @@ func (d *Answerer) peers(ctx context.Context, s *snapshots.Host) (string, error)
 	}
 	look := func(key store.HostKey) ([]byte, error) {
 		other, err := d.Snapshot(ctx, key)
-		if refusal.IsNotFound(err) || err == nil && other.ClusterID != s.ClusterID {
+		if apierror.IsNotFound(err) || err == nil && other.ClusterID != s.ClusterID {
 			return nil, nil // it has left
 		}
 		if err != nil {

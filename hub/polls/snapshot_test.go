@@ -7,7 +7,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/snapshots"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
@@ -43,7 +43,7 @@ func TestSnapshotsAreSmall(t *testing.T) {
 		wire.HostStatusInstalling, wire.HostStatusInstallingInProgress, wire.HostStatusError,
 	} {
 		host.API.Status = status
-		s, skipped := snapshotOf(judge.Judge{Rules: &judge.Rules{}}, host, &store.InfraEnv{}, c, asked{})
+		s, skipped := snapshotOf(evaluate.Evaluator{Rules: &evaluate.Rules{}}, host, &store.InfraEnv{}, c, asked{})
 		g.Expect(skipped).To(gomega.BeEmpty(), status)
 		g.Expect(s.Size()).To(gomega.BeNumerically("<=", snapshots.MaxSize), status)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/snapshots"
 	"github.com/ironflow/ironflow/hub/store"
@@ -18,7 +18,7 @@ import (
 // it is their turn, and other steps and clusters do not wait.
 func TestPullsOfALargeCluster(t *testing.T) {
 	g := gomega.NewWithT(t)
-	d := &Answerer{units: &settle.Units{Rules: judge.Rules{Timers: judge.Timers{Images: 16 * time.Minute}}}}
+	d := &Answerer{units: &settle.Units{Rules: evaluate.Rules{Timers: evaluate.Timers{Images: 16 * time.Minute}}}}
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	told := func(cluster string, host int, at time.Time) bool {
 		s := &snapshots.Host{ClusterID: cluster, Key: store.HostKey{InfraEnvID: "e", HostID: fmt.Sprint(host)}}

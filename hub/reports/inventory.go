@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironflow/ironflow/hub/apierror"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/hostmachine"
-	"github.com/ironflow/ironflow/hub/judge"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
@@ -31,7 +31,7 @@ func storeInventory(w *settle.Work, host *store.Host, reply wire.StepReply) erro
 	if !hostmachine.TakesInventory(host.API.Status) {
 		return nil // the disks are being written; what the host was before is what counts
 	}
-	macs := judge.MACs(&inventory)
+	macs := evaluate.MACs(&inventory)
 	if why := twin(host, macs); why != "" {
 		return w.Twins(host, why)
 	}
@@ -102,7 +102,7 @@ func bounded(inventory *wire.Inventory) error {
 		{card, maxCard, "bytes of a card's name or address"},
 	} {
 		if c.have > c.most {
-			return refusal.BadRequest("the inventory has %d %s, at most %d are taken", c.have, c.what, c.most)
+			return apierror.BadRequest("the inventory has %d %s, at most %d are taken", c.have, c.what, c.most)
 		}
 	}
 	return nil
@@ -138,7 +138,7 @@ func chooseDisk(host *store.Host, inventory *wire.Inventory, needs validations.R
 // FreeDisk takes back that somebody chose the disk to install to: the best one is taken.
 func FreeDisk(w *settle.Work, host *store.Host) error {
 	host.DiskChosen = false
-	inventory := judge.Inventory(host)
+	inventory := evaluate.Inventory(host)
 	if inventory == nil {
 		host.API.InstallationDiskID, host.API.InstallationDiskPath = "", ""
 		return nil

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/clustermachine"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
@@ -59,7 +59,7 @@ func leasable(c *store.Cluster, found wire.DHCPAllocationResponse) error {
 			p, err := netip.ParsePrefix(string(n.CIDR))
 			return err == nil && p.Contains(a)
 		}) {
-			return refusal.BadRequest("the address %.60q that a DHCP server gave is in none of the machine networks of cluster %s", text, c.API.Name)
+			return apierror.BadRequest("the address %.60q that a DHCP server gave is in none of the machine networks of cluster %s", text, c.API.Name)
 		}
 	}
 	return nil

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"github.com/ironflow/ironflow/hub/apierror"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/hostmachine"
-	"github.com/ironflow/ironflow/hub/judge"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
@@ -23,7 +23,7 @@ func (r *Reports) Progress(ctx context.Context, key store.HostKey, p wire.HostPr
 			return err
 		}
 		if host.ClusterID() == "" {
-			return refusal.BadRequest("host %s belongs to no cluster and cannot be installing", judge.HostName(host))
+			return apierror.BadRequest("host %s belongs to no cluster and cannot be installing", evaluate.HostName(host))
 		}
 		return Stage(w, host, p.CurrentStage, FirstLine(p.ProgressInfo))
 	})
@@ -38,7 +38,7 @@ func Stage(w *settle.Work, host *store.Host, stage wire.HostStage, info string) 
 		return nil // late news of what is done
 	}
 	if !slices.Contains(hostmachine.Installing, host.API.Status) {
-		return refusal.Conflict("host %s is %s; it reports stages only while it is being installed", judge.HostName(host), host.API.Status)
+		return apierror.Conflict("host %s is %s; it reports stages only while it is being installed", evaluate.HostName(host), host.API.Status)
 	}
 	percent, err := checkStage(w, host, stage)
 	if err != nil {
@@ -70,7 +70,7 @@ func failedStage(w *settle.Work, host *store.Host, info string) error {
 		if host.API.Status == wire.HostStatusError {
 			return nil
 		}
-		return refusal.Conflict("host %s is %s; it cannot fail to be installed", judge.HostName(host), host.API.Status)
+		return apierror.Conflict("host %s is %s; it cannot fail to be installed", evaluate.HostName(host), host.API.Status)
 	}
 	return w.Trigger(host, hostmachine.InstallationFailed, info)
 }
@@ -81,13 +81,13 @@ func checkStage(w *settle.Work, host *store.Host, stage wire.HostStage) (int64, 
 	if err != nil {
 		return 0, err
 	}
-	stages := judge.Stages(c, host)
+	stages := evaluate.Stages(c, host)
 	index := slices.Index(stages, stage)
 	if index < 0 {
-		return 0, refusal.Conflict("stage %q does not exist for host %s with role %s", stage, judge.HostName(host), host.API.Role)
+		return 0, apierror.Conflict("stage %q does not exist for host %s with role %s", stage, evaluate.HostName(host), host.API.Role)
 	}
 	if present := slices.Index(stages, host.Stage()); index < present {
-		return 0, refusal.Conflict("host %s cannot go back from stage %q to %q", judge.HostName(host), host.Stage(), stage)
+		return 0, apierror.Conflict("host %s cannot go back from stage %q to %q", evaluate.HostName(host), host.Stage(), stage)
 	}
 	return int64(100 * (index + 1) / len(stages)), nil
 }

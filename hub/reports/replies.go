@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironflow/ironflow/hub/apierror"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/instructions"
-	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/polls"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
@@ -77,7 +77,7 @@ func (r *Reports) store(ctx context.Context, key store.HostKey, reply wire.StepR
 		if reply.ExitCode != 0 {
 			return failedStep(w, host, reply)
 		}
-		if !judge.MediaConnected(host) {
+		if !evaluate.MediaConnected(host) {
 			host.API.MediaStatus = new(wire.HostMediaStatusConnected)
 			w.Touch(host, store.ChangedHost)
 		}
@@ -145,7 +145,7 @@ func failedStep(w *settle.Work, host *store.Host, reply wire.StepReply) error {
 		host.API.TangConnectivity = reason
 		w.Touch(host, store.ChangedHost)
 	case reply.StepType == wire.StepTypeContainerImageAvailability || reply.StepType == wire.StepTypeInstallationDiskSpeedCheck:
-		if err := output(w, host, reply); err != nil && refusal.Code(err) != 400 {
+		if err := output(w, host, reply); err != nil && apierror.Code(err) != 400 {
 			return err
 		}
 	}
@@ -211,10 +211,10 @@ func report[T any](field func(*wire.Host) *string) func(*settle.Work, *store.Hos
 
 func decode(reply wire.StepReply, into any) error {
 	if most := longest(reply.StepType); len(reply.Output) > most {
-		return refusal.BadRequest("the output of step %s has %d bytes, more than %d", reply.StepType, len(reply.Output), most)
+		return apierror.BadRequest("the output of step %s has %d bytes, more than %d", reply.StepType, len(reply.Output), most)
 	}
 	if err := json.Unmarshal([]byte(reply.Output), into); err != nil {
-		return refusal.BadRequest("the output of step %s is not what the protocol says: %v", reply.StepType, err)
+		return apierror.BadRequest("the output of step %s is not what the protocol says: %v", reply.StepType, err)
 	}
 	return nil
 }
@@ -249,12 +249,12 @@ func storeDiskSpeed(w *settle.Work, host *store.Host, reply wire.StepReply) erro
 	if host.API.DisksInfo != "" && json.Unmarshal([]byte(host.API.DisksInfo), &infos) != nil {
 		infos = map[string]wire.DiskInfo{}
 	}
-	inventory := judge.Inventory(host)
+	inventory := evaluate.Inventory(host)
 	if inventory == nil {
 		return nil // it has registered anew since it was asked, and tells first which disks it has
 	}
 	if validations.FindDisk(inventory, found.Path) == nil {
-		return refusal.BadRequest("the host has no disk %.100q whose speed was asked for", found.Path)
+		return apierror.BadRequest("the host has no disk %.100q whose speed was asked for", found.Path)
 	}
 	infos[found.Path] = wire.DiskInfo{
 		ID: found.Path, Path: found.Path,
@@ -304,7 +304,7 @@ func tellUpgrade(w *settle.Work, host *store.Host, reply wire.StepReply) error {
 	case "":
 		return nil
 	}
-	return refusal.BadRequest("the output of step %s has the result %.40q; want success or failure", reply.StepType, found.Result)
+	return apierror.BadRequest("the output of step %s has the result %.40q; want success or failure", reply.StepType, found.Result)
 }
 
 // storeImages keeps the results by image. No output means that a check is still running.
@@ -317,16 +317,16 @@ func storeImages(w *settle.Work, host *store.Host, reply wire.StepReply) error {
 		return err
 	}
 	if len(found.Images) > maxImages {
-		return refusal.BadRequest("the host reports %d images, and is asked for at most %d", len(found.Images), maxImages)
+		return apierror.BadRequest("the host reports %d images, and is asked for at most %d", len(found.Images), maxImages)
 	}
-	status := judge.ImageResults(host)
+	status := evaluate.ImageResults(host)
 	if status == nil {
 		status = map[string]wire.ContainerImageAvailability{}
 	}
 	var changed []wire.ContainerImageAvailability
 	for _, image := range found.Images {
 		if len(image.Name) > maxImageName {
-			return refusal.BadRequest("an image's name has %d bytes, more than %d", len(image.Name), maxImageName)
+			return apierror.BadRequest("an image's name has %d bytes, more than %d", len(image.Name), maxImageName)
 		}
 		old, known := status[image.Name]
 		image = lastResult(old, image)

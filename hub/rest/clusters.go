@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/releases/lookup"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
@@ -63,7 +63,7 @@ func (r *request) release(p *wire.ClusterCreateParams) (*store.Release, error) {
 	architecture := cmp.Or(p.CPUArchitecture, wire.ClusterCPUArchitectureX8664)
 	image, ok := catalog.Find(p.OpenshiftVersion, architecture)
 	if !ok {
-		return nil, refusal.BadRequest("openshift_version %.40q for %.20s: this hub has %s; see openshift-versions", p.OpenshiftVersion, architecture,
+		return nil, apierror.BadRequest("openshift_version %.40q for %.20s: this hub has %s; see openshift-versions", p.OpenshiftVersion, architecture,
 			strings.Join(slices.Sorted(maps.Keys(catalog.Versions("", false))), ", "))
 	}
 	p.OcpReleaseImage, p.OpenshiftVersion = image.URL, image.Version
@@ -83,17 +83,17 @@ func (r *request) releaseOfImage(p *wire.ClusterCreateParams) (*store.Release, e
 	found, err := r.lookup.Of(ctx, p.OcpReleaseImage, strings.TrimSuffix(p.OpenshiftVersion, forSeveral), p.PullSecret)
 	switch {
 	case errors.Is(err, lookup.ErrReading):
-		return nil, refusal.Later("ocp_release_image: %v; ask again in a moment", err)
+		return nil, apierror.Later("ocp_release_image: %v; ask again in a moment", err)
 	case errors.Is(err, lookup.ErrList):
 		return nil, err
 	case err != nil:
-		return nil, refusal.BadRequest("ocp_release_image: %v", err)
+		return nil, apierror.BadRequest("ocp_release_image: %v", err)
 	}
 	if found.Release != nil || p.OpenshiftVersion == "" {
 		p.OpenshiftVersion = found.Version
 	}
 	if found.Release != nil && p.CPUArchitecture != "" && !found.Serves(p.CPUArchitecture) {
-		return nil, refusal.BadRequest("ocp_release_image %.200s is for %s, cpu_architecture is %.20s: correct one of them",
+		return nil, apierror.BadRequest("ocp_release_image %.200s is for %s, cpu_architecture is %.20s: correct one of them",
 			p.OcpReleaseImage, strings.Join(found.Release.Architectures, ", "), p.CPUArchitecture)
 	}
 	return found.Release, nil

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/hub/clustermachine"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/hostmachine"
-	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/hub/tables"
 	"github.com/ironflow/ironflow/test/pages"
@@ -63,7 +63,7 @@ func limits() string {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", stage, of, strings.TrimSuffix(limit.String(), "0s"), then)
 		}
 	}
-	timers := judge.Timers{}.WithDefaults()
+	timers := evaluate.Timers{}.WithDefaults()
 	for _, stage := range hostmachine.AllStages() {
 		then := "the host has failed"
 		if stage == wire.HostStageRebooting {
@@ -74,9 +74,9 @@ func limits() string {
 		}
 		write(string(stage), "host", timers.StageLimit(stage, false), then)
 	}
-	for _, stage := range judge.FinalizingStages {
+	for _, stage := range evaluate.FinalizingStages {
 		then := "the cluster has failed"
-		if slices.Contains(judge.Harmless, stage) {
+		if slices.Contains(evaluate.Harmless, stage) {
 			then = "it is flagged, and the cluster goes on"
 		}
 		write(string(stage), "cluster", timers.FinalizingLimit(stage), then)

@@ -18,7 +18,6 @@ import (
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
-	"github.com/ironflow/ironflow/hub/timeline"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/hub/testhub"
 )
@@ -85,13 +84,13 @@ func TestAnEventOfAnAgentIsShort(t *testing.T) {
 		change map[string]any
 		want   string // of the refusal; empty for taken
 	}{
-		"as long as it may be":     {map[string]any{"message": strings.Repeat("x", timeline.MaxMessage)}, ""},
+		"as long as it may be":     {map[string]any{"message": strings.Repeat("x", service.MaxMessage)}, ""},
 		"a clock that is ahead":    {map[string]any{"event_time": soon}, ""},
 		"no time":                  {map[string]any{"event_time": nil}, ""},
 		"properties":               {map[string]any{"props": `{"a": 1}`}, ""},
 		"8 MiB":                    {map[string]any{"message": strings.Repeat("x", 8<<20)}, "message has 8388608 bytes, more than 4096"},
 		"a long name":              {map[string]any{"name": strings.Repeat("x", 200)}, "name has 200 bytes, more than 128"},
-		"long properties":          {map[string]any{"props": `{"a": "` + strings.Repeat("x", timeline.MaxProps) + `"}`}, "props has"},
+		"long properties":          {map[string]any{"props": `{"a": "` + strings.Repeat("x", service.MaxProps) + `"}`}, "props has"},
 		"properties without form":  {map[string]any{"props": "[]"}, "props: want a JSON object"},
 		"the year 2999":            {map[string]any{"event_time": "2999-01-01T00:00:00.000Z"}, "set the clock of who sends it"},
 		"a severity of its own":    {map[string]any{"severity": "apocalyptic"}, "want info, warning, error, critical"},

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -28,7 +28,7 @@ func (r *request) lost(why error) (any, error) {
 		return nil, orElse(err, why)
 	}
 	if r.operationID != "v2GetNextSteps" {
-		return nil, refusal.Later("the hub has lost its record of this, which comes back from its object in Kubernetes; ask again")
+		return nil, apierror.Later("the hub has lost its record of this, which comes back from its object in Kubernetes; ask again")
 	}
 	key := store.HostKey{InfraEnvID: asked.InfraEnvID, HostID: asked.HostID}
 	if err := r.hub.Remembered(r.Context(), key); err != nil {

@@ -3,19 +3,19 @@ package service
 import (
 	"context"
 
-	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
 )
 
 // CopyWish is what is to become of the copy of the hub's state on the disk of its host.
-type CopyWish = judge.CopyWish
+type CopyWish = evaluate.CopyWish
 
-// What becomes of it, see [judge.NodeZero.Copy].
+// What becomes of it, see [evaluate.NodeZero.Copy].
 const (
-	LeaveCopy = judge.LeaveCopy
-	KeepCopy  = judge.KeepCopy
-	DropCopy  = judge.DropCopy
+	LeaveCopy = evaluate.LeaveCopy
+	KeepCopy  = evaluate.KeepCopy
+	DropCopy  = evaluate.DropCopy
 )
 
 // Copy decides on the copy of the state of a hub that runs on one of its hosts, and names the

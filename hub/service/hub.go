@@ -10,17 +10,15 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/hub/auth"
-	"github.com/ironflow/ironflow/hub/checkins"
 	"github.com/ironflow/ironflow/hub/clusters"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/files"
 	"github.com/ironflow/ironflow/hub/filestore"
 	"github.com/ironflow/ironflow/hub/fleet"
 	"github.com/ironflow/ironflow/hub/infraenvs"
 	"github.com/ironflow/ironflow/hub/inside"
 	"github.com/ironflow/ironflow/hub/instructions"
-	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/metrics"
-	"github.com/ironflow/ironflow/hub/monitor"
 	"github.com/ironflow/ironflow/hub/operators"
 	"github.com/ironflow/ironflow/hub/polls"
 	"github.com/ironflow/ironflow/hub/reports"
@@ -31,7 +29,6 @@ import (
 	sourcefiles "github.com/ironflow/ironflow/hub/sources/files"
 	"github.com/ironflow/ironflow/hub/sources/pointer"
 	"github.com/ironflow/ironflow/hub/store"
-	"github.com/ironflow/ironflow/hub/timeline"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -96,7 +93,7 @@ type Hub struct {
 	*infraEnvRegistry
 	*fileFolder
 	*events
-	*watch
+	*monitor
 }
 
 // The parts, under names that are not seen from outside.
@@ -107,8 +104,6 @@ type (
 	clusterRegistry  = clusters.Registry
 	infraEnvRegistry = infraenvs.Registry
 	fileFolder       = files.Folder
-	events           = timeline.Timeline
-	watch            = monitor.Monitor
 )
 
 // New checks the options and returns a hub. It owns neither of the
@@ -122,7 +117,7 @@ func New(o Options) (*Hub, error) {
 	}
 	known := metrics.New(usageOf(o.Files))
 	o.Store = store.Sealed(known.Counted(o.Store), o.Keys)
-	cache, signs := &snapshots.Cache{}, &checkins.Times{}
+	cache, signs := &snapshots.Cache{}, &polls.CheckIns{}
 	o.Store.Watch(cache.Forget)
 	units := o.units(cache, signs)
 	units.Start()
@@ -144,8 +139,8 @@ func New(o Options) (*Hub, error) {
 		clusterRegistry:  clusters.NewRegistry(units),
 		infraEnvRegistry: environments,
 		fileFolder:       folder,
-		events:           timeline.New(units),
-		watch:            monitor.New(units, signs, known.Looked),
+		events:           &events{units},
+		monitor:          &monitor{units, signs, known.Looked},
 	}, nil
 }
 
@@ -170,10 +165,10 @@ func OwnSources(folder *os.Root) sources.Set {
 }
 
 // units puts together what all parts work with.
-func (o Options) units(cache *snapshots.Cache, signs *checkins.Times) *settle.Units {
+func (o Options) units(cache *snapshots.Cache, signs *polls.CheckIns) *settle.Units {
 	units := &settle.Units{
 		Units: &unit.Units{Store: o.Store, Log: o.Log, Now: o.Now, Heard: signs.Heard, Changed: cache.Forget},
-		Rules: judge.Rules{
+		Rules: evaluate.Rules{
 			Timers: o.Timers.WithDefaults(), Needs: o.Requirements, Checks: o.Checks, Images: o.Images, Operators: o.Operators,
 			NodeZero: o.NodeZero,
 			Reclaim:  o.Reclaim && o.ImageURLs != nil, // without its live image, a host cannot be booted into it

@@ -1,24 +1,24 @@
 package service
 
 import (
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/clusters"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/files"
 	"github.com/ironflow/ironflow/hub/fleet"
 	"github.com/ironflow/ironflow/hub/infraenvs"
-	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/polls"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/store"
 )
 
 // What the methods of [Hub] take and return.
 type (
 	// Checks change the validations of hosts and clusters.
-	Checks = judge.Checks
+	Checks = evaluate.Checks
 	// NodeZero is where a hub runs that is one of the hosts it installs.
-	NodeZero = judge.NodeZero
+	NodeZero = evaluate.NodeZero
 	// Timers are the hub's patience. The zero value of each means the protocol's.
-	Timers = judge.Timers
+	Timers = evaluate.Timers
 	// InfraEnvSpec is what a controller wants of an infra-env.
 	InfraEnvSpec = infraenvs.Spec
 	// ImageURLs are where the live image of an infra-env is served.
@@ -44,9 +44,9 @@ type (
 	// File is a file that a client downloads.
 	File = files.File
 	// Error is a refusal with the status code of the protocol.
-	Error = refusal.Error
+	Error = apierror.Error
 	// BusyError refuses what the hub would not get through in time.
-	BusyError = refusal.BusyError
+	BusyError = apierror.BusyError
 	// Event announces a stored change, of this program or of another one over the
 	// same store. It says where to look, not what to find.
 	Event = store.Change
@@ -60,10 +60,10 @@ const (
 )
 
 // ErrUnavailable means that the same call may work in a moment.
-var ErrUnavailable = refusal.ErrUnavailable
+var ErrUnavailable = apierror.ErrUnavailable
 
-// Code is the HTTP status that an error of the hub means; see [refusal.Code].
-func Code(err error) int { return refusal.Code(err) }
+// Code is the HTTP status that an error of the hub means; see [apierror.Code].
+func Code(err error) int { return apierror.Code(err) }
 
 // IsNotFound reports whether the error means that there is no such record.
-func IsNotFound(err error) bool { return refusal.IsNotFound(err) }
+func IsNotFound(err error) bool { return apierror.IsNotFound(err) }

@@ -1,8 +1,8 @@
 package settle
 
 import (
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/instructions"
-	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -33,7 +33,7 @@ func (w *Work) tellDisks(h *store.Host) error {
 	if err != nil || c == nil {
 		return err
 	}
-	format, keep := instructions.OtherDisks(&h.API, judge.Inventory(h), &c.API)
+	format, keep := instructions.OtherDisks(&h.API, evaluate.Inventory(h), &c.API)
 	for _, d := range format {
 		err := w.HostEvent(h, "quick_disk_format_performed", wire.EventSeverityInfo, "disk "+d.Name+" is formatted, so that the host does not start from it",
 			unit.Props{"disk_name": d.Name, "disk_id": d.ID})

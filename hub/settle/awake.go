@@ -36,7 +36,7 @@ func (u *Units) asleep() time.Duration { return max(u.Rules.Timers.Disconnected/
 // Awake notes that the program runs. Where it did not for a while, because it or its
 // machine was suspended, nobody could be heard meanwhile, so silence counts anew, as
 // after a start. Nor does anybody know how long hosts were silent when the clock was set.
-// Whoever judges calls it first: it cannot be late.
+// Whoever evaluates calls it first: it cannot be late.
 func (u *Units) Awake() {
 	now, last := u.Now(), *u.awake.Load()
 	since := now.Sub(last)

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/ironflow/ironflow/hub/clustermachine"
-	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/validations"
@@ -93,7 +93,7 @@ func (w *Work) keptLinks(h *store.Host) *validations.Links {
 }
 
 // noteCluster stores what the checks of a cluster found when that changed.
-func (w *Work) noteCluster(c *store.Cluster, g *judge.Group) error {
+func (w *Work) noteCluster(c *store.Cluster, g *evaluate.Group) error {
 	outcome := validations.Cluster(w.ClusterInput(c, g))
 	text, err := outcome.JSON()
 	if err != nil {
@@ -133,7 +133,7 @@ func verdictText(r validations.Result) string { return "validation " + r.ID + ":
 func (w *Work) validationEvents(was string, now map[string][]validations.Result, tell func(name, severity string, r validations.Result, p unit.Props) error) error {
 	var before map[string][]struct{ ID, Status string } // it is read with each change: the messages are left out
 
-	_ = json.Unmarshal([]byte(was), &before) // what is missing or cannot be read was not judged before
+	_ = json.Unmarshal([]byte(was), &before) // what is missing or cannot be read was not evaluated before
 	status := map[string]string{}
 	for _, results := range before {
 		for _, r := range results {
@@ -181,8 +181,8 @@ func (w *Work) suggest(c *store.Cluster) error {
 	return nil
 }
 
-func (w *Work) suggestRoles(c *store.Cluster, g *judge.Group) error {
-	if settled := w.clusters[c.API.ID].settled; settled != nil && judge.SameRoles(settled, g) {
+func (w *Work) suggestRoles(c *store.Cluster, g *evaluate.Group) error {
+	if settled := w.clusters[c.API.ID].settled; settled != nil && evaluate.SameRoles(settled, g) {
 		return nil
 	}
 	found := w.Roles(c, g.Members)

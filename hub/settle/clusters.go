@@ -2,8 +2,8 @@ package settle
 
 import (
 	"github.com/ironflow/ironflow/hub/clustermachine"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/hostmachine"
-	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/rules"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
@@ -50,11 +50,11 @@ func (w *Work) refreshCluster(c *store.Cluster) (bool, error) {
 	}
 	switch decision.To {
 	case wire.ClusterStatusError:
-		why = judge.FirstReason(g.Members)
+		why = evaluate.FirstReason(g.Members)
 	case wire.ClusterStatusReady:
 		why = c.API.LastInstallationPreparation.Reason
 	case wire.ClusterStatusInstalled:
-		why = judge.Degraded(c, g.Members)
+		why = evaluate.Degraded(c, g.Members)
 	case wire.ClusterStatusInsufficient, wire.ClusterStatusPendingForInput:
 	default:
 		why = ""
@@ -176,7 +176,7 @@ func (w *Work) clusterEffect(c *store.Cluster, effect string) error {
 func (w *Work) callOff(c *store.Cluster) {
 	c.CalledOff = c.AutoInstall
 	if c.CalledOff {
-		c.API.LastInstallationPreparation = wire.LastInstallationPreparation{Status: wire.LastInstallationPreparationStatusNotStarted, Reason: judge.CalledOff}
+		c.API.LastInstallationPreparation = wire.LastInstallationPreparation{Status: wire.LastInstallationPreparationStatusNotStarted, Reason: evaluate.CalledOff}
 	}
 }
 
@@ -204,8 +204,8 @@ func (w *Work) triggerAll(c *store.Cluster, trigger string) error {
 }
 
 // noteSum stores how far the cluster is when that changed.
-func (w *Work) noteSum(c *store.Cluster, g *judge.Group) {
-	sum := judge.SumUp(c, g.Members)
+func (w *Work) noteSum(c *store.Cluster, g *evaluate.Group) {
+	sum := evaluate.SumUp(c, g.Members)
 	if c.API.Progress != nil && *c.API.Progress == sum.Progress && c.API.TotalHostCount == sum.Hosts && c.API.ReadyHostCount == sum.Known {
 		return
 	}

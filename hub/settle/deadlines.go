@@ -1,7 +1,7 @@
 package settle
 
 import (
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/store"
 )
 
@@ -9,14 +9,14 @@ import (
 func (w *Work) noteDeadlines() error {
 	for _, h := range w.DirtyHosts() {
 		c, err := w.ClusterOf(h)
-		if err != nil && !refusal.IsNotFound(err) {
+		if err != nil && !apierror.IsNotFound(err) {
 			return err
 		}
 		h.Due, h.Patience = w.HostDeadline(h, c)
 	}
 	for _, id := range w.DirtyClusters() {
 		c, err := w.Cluster(id)
-		if refusal.IsNotFound(err) {
+		if apierror.IsNotFound(err) {
 			continue // it leaves
 		}
 		if err != nil {
@@ -65,7 +65,7 @@ func (w *Work) Look(of store.Ref) (store.Deadline, error) {
 }
 
 func ignoreGone(err error) error {
-	if refusal.IsNotFound(err) {
+	if apierror.IsNotFound(err) {
 		return nil
 	}
 	return err

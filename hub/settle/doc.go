@@ -3,7 +3,7 @@
 // cluster, a ready cluster starts its installation. [Units.Update] lets them all
 // follow before anything is stored.
 //
-// Judging is package judge's; this package carries out what was decided: it
+// Judging is package evaluate's; this package carries out what was decided: it
 // applies statuses, texts, effects and results of checks to the records of a
 // unit of work, and writes the timeline.
 package settle

@@ -3,8 +3,8 @@ package settle
 import (
 	"slices"
 
-	"github.com/ironflow/ironflow/hub/judge"
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -15,8 +15,8 @@ type cluster struct {
 	// stored is the group as it is stored; without one when it was not kept.
 	stored *entry
 	// now is the group with what the unit has changed, as of a generation of the
-	// unit; settled is the one that all of its hosts were judged by, nil for none.
-	now, settled *judge.Group
+	// unit; settled is the one that all of its hosts were evaluated by, nil for none.
+	now, settled *evaluate.Group
 	generation   int
 	// made are the members that were made of the unit's records, noted the reports
 	// that now has.
@@ -29,7 +29,7 @@ type cluster struct {
 // made is a member with all that it was made of.
 type made struct {
 	of     seen
-	member *judge.Member
+	member *evaluate.Member
 }
 
 // seen is all of a record that a member is made of.
@@ -57,7 +57,7 @@ func seenOf(h *store.Host, facts *validations.HostFacts, shared string) seen {
 
 // group returns the cluster with its hosts as the unit has them. Hosts that the
 // unit has not read are as they were stored.
-func (w *Work) group(c *store.Cluster) (*judge.Group, error) {
+func (w *Work) group(c *store.Cluster) (*evaluate.Group, error) {
 	known, err := w.known(c)
 	if err != nil {
 		return nil, err
@@ -65,17 +65,17 @@ func (w *Work) group(c *store.Cluster) (*judge.Group, error) {
 	if known.now != nil && known.generation == w.Generation() {
 		return known.now, nil
 	}
-	shared, prev := judge.Shared(c), known.now
+	shared, prev := evaluate.Shared(c), known.now
 	if prev == nil {
 		prev = known.stored.group
 	}
 	if prev == nil || !prev.Shared(shared) {
-		// All hosts are judged again, and what they are worth may depend on it.
+		// All hosts are evaluated again, and what they are worth may depend on it.
 		if _, err := w.HostsOf(c.API.ID); err != nil {
 			return nil, err
 		}
 	}
-	var now *judge.Group
+	var now *evaluate.Group
 	if prev != nil {
 		members, reports := w.gather(known, c, shared)
 		now = w.Gather(prev, c, shared, members, reports)
@@ -90,12 +90,12 @@ func (w *Work) group(c *store.Cluster) (*judge.Group, error) {
 }
 
 // gather puts together the members, with the reports that are not noted yet.
-func (w *Work) gather(known *cluster, c *store.Cluster, shared string) ([]*judge.Member, map[store.HostKey]*wire.ConnectivityReport) {
-	var stored []*judge.Member
+func (w *Work) gather(known *cluster, c *store.Cluster, shared string) ([]*evaluate.Member, map[store.HostKey]*wire.ConnectivityReport) {
+	var stored []*evaluate.Member
 	if known.stored.group != nil {
 		stored = known.stored.group.Members
 	}
-	members, reports := make([]*judge.Member, 0, len(stored)+1), map[store.HostKey]*wire.ConnectivityReport{}
+	members, reports := make([]*evaluate.Member, 0, len(stored)+1), map[store.HostKey]*wire.ConnectivityReport{}
 	mine := w.Loaded(c.API.ID)
 	for len(stored) > 0 || len(mine) > 0 {
 		if len(mine) == 0 || len(stored) > 0 && stored[0].Key.Compare(mine[0].Key()) < 0 {
@@ -119,7 +119,7 @@ func (w *Work) gather(known *cluster, c *store.Cluster, shared string) ([]*judge
 }
 
 // gatherAll makes the group of all records of the cluster and its hosts.
-func (w *Work) gatherAll(known *cluster, c *store.Cluster, shared string) (*judge.Group, error) {
+func (w *Work) gatherAll(known *cluster, c *store.Cluster, shared string) (*evaluate.Group, error) {
 	hosts, err := w.HostsOf(c.API.ID)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (w *Work) gatherAll(known *cluster, c *store.Cluster, shared string) (*judg
 	if err := w.Reader.ReadConnectivity(hosts); err != nil {
 		return nil, err
 	}
-	members, reports := make([]*judge.Member, 0, len(hosts)), map[store.HostKey]*wire.ConnectivityReport{}
+	members, reports := make([]*evaluate.Member, 0, len(hosts)), map[store.HostKey]*wire.ConnectivityReport{}
 	for _, h := range hosts {
 		facts := w.allFacts(h)
 		members = append(members, w.member(known, h, c, facts, shared))
@@ -136,7 +136,7 @@ func (w *Work) gatherAll(known *cluster, c *store.Cluster, shared string) (*judg
 	return w.Gather(nil, c, shared, members, reports), nil
 }
 
-func (w *Work) member(known *cluster, h *store.Host, c *store.Cluster, facts *validations.HostFacts, shared string) *judge.Member {
+func (w *Work) member(known *cluster, h *store.Host, c *store.Cluster, facts *validations.HostFacts, shared string) *evaluate.Member {
 	of := seenOf(h, facts, shared)
 	if old, ok := known.made[h.Key()]; ok && old.of == of {
 		return old.member
@@ -147,7 +147,7 @@ func (w *Work) member(known *cluster, h *store.Host, c *store.Cluster, facts *va
 }
 
 // heard gives a kept member the last sign of life of its host.
-func (w *Work) heard(m *judge.Member) *judge.Member {
+func (w *Work) heard(m *evaluate.Member) *evaluate.Member {
 	if known, ok := w.recent[m]; ok {
 		return known
 	}
@@ -181,7 +181,7 @@ func (w *Work) known(c *store.Cluster) (*cluster, error) {
 		}
 		known.stored = caughtUp
 	}
-	if known.stored.judged {
+	if known.stored.evaluated {
 		known.settled = known.stored.group
 	}
 	w.clusters[c.API.ID] = known
@@ -195,7 +195,7 @@ func (w *Work) catchUp(c *store.Cluster, e *entry) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	shared := judge.Shared(stored)
+	shared := evaluate.Shared(stored)
 	if !e.group.Shared(shared) {
 		return &entry{}, nil
 	}
@@ -203,7 +203,7 @@ func (w *Work) catchUp(c *store.Cluster, e *entry) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	members, reports := make([]*judge.Member, 0, len(marks)), map[store.HostKey]*wire.ConnectivityReport{}
+	members, reports := make([]*evaluate.Member, 0, len(marks)), map[store.HostKey]*wire.ConnectivityReport{}
 	for _, mark := range marks {
 		m := e.group.Find(mark.Host)
 		if m == nil || m.Version != mark.Version {
@@ -222,14 +222,14 @@ func (w *Work) catchUp(c *store.Cluster, e *entry) (*entry, error) {
 	if group == nil {
 		return &entry{}, nil
 	}
-	return &entry{group: group, version: c.Version, judged: e.judged, read: w.Now}, nil
+	return &entry{group: group, version: c.Version, evaluated: e.evaluated, read: w.Now}, nil
 }
 
 // conclude has the groups as they will be stored.
 func (w *Work) conclude() error {
 	for id, known := range w.clusters {
 		c, err := w.Cluster(id)
-		if refusal.IsNotFound(err) {
+		if apierror.IsNotFound(err) {
 			delete(w.clusters, id)
 			continue
 		}
@@ -248,7 +248,7 @@ func (w *Work) conclude() error {
 // keep keeps the clusters of a unit that was stored.
 func (u *Units) keep(w *Work) {
 	for id, known := range w.clusters {
-		e := &entry{version: known.record.Version, judged: known.isSettled(), read: known.stored.read}
+		e := &entry{version: known.record.Version, evaluated: known.isSettled(), read: known.stored.read}
 		if known.stored.group == nil {
 			e.read = w.Now
 		}
@@ -268,6 +268,6 @@ func (k *cluster) isSettled() bool {
 	if k.settled == nil {
 		return false
 	}
-	all, some := judge.Differ(k.settled, k.now)
+	all, some := evaluate.Differ(k.settled, k.now)
 	return !all && len(some) == 0
 }

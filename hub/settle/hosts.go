@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironflow/ironflow/hub/apierror"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/hostmachine"
-	"github.com/ironflow/ironflow/hub/judge"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/rules"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
@@ -37,7 +37,7 @@ func (w *Work) hostFacts(h *store.Host) (hostmachine.Facts, validations.HostOutc
 		if err != nil {
 			return hostmachine.Facts{}, validations.HostOutcome{}, nil, err
 		}
-		all.ClusterWithoutHost = judge.GoesOnWithout(c, g.Members, h.Key())
+		all.ClusterWithoutHost = evaluate.GoesOnWithout(c, g.Members, h.Key())
 	}
 	return all, outcome, c, nil
 }
@@ -79,7 +79,7 @@ func (w *Work) RefreshHost(h *store.Host) (bool, error) {
 		reason = strings.Join(outcome.Failures, "; ")
 	}
 	if decision.To == wire.HostStatusKnown {
-		reason = judge.WaitingFor(h, c)
+		reason = evaluate.WaitingFor(h, c)
 	}
 	return decision.Changed, w.applyHost(h, decision, reason)
 }
@@ -221,7 +221,7 @@ func severityOf(status string) string {
 // TryTrigger does nothing when the host's status has no use for the trigger:
 // an agent may be late.
 func (w *Work) TryTrigger(h *store.Host, trigger, reason string) error {
-	if err := w.Trigger(h, trigger, reason); err != nil && refusal.Code(err) != http.StatusConflict {
+	if err := w.Trigger(h, trigger, reason); err != nil && apierror.Code(err) != http.StatusConflict {
 		return err
 	}
 	return nil

@@ -1,8 +1,8 @@
 package settle
 
 import (
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/installconfig"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -15,7 +15,7 @@ func (w *Work) InstallConfig(c *store.Cluster) ([]byte, error) {
 	}
 	secret, err := w.units.Made().PullSecret(c)
 	if err != nil {
-		return nil, refusal.Conflict("install-config of cluster %s: %v", c.API.Name, err)
+		return nil, apierror.Conflict("install-config of cluster %s: %v", c.API.Name, err)
 	}
 	given := installconfig.Cluster{API: c.API, PullSecret: secret, Masters: c.Masters, Arbiters: c.Arbiters}
 	workers := 0

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/ironflow/ironflow/hub/apierror"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/instructions"
-	"github.com/ironflow/ironflow/hub/judge"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -30,7 +30,7 @@ var errNoMore = errors.New("the host does not join a cluster any more")
 
 // startJoining has the Ignition made of the hosts of an installed cluster that are ready,
 // each by itself; they are installed with it.
-func (w *Work) startJoining(g *judge.Group) error {
+func (w *Work) startJoining(g *evaluate.Group) error {
 	for _, m := range g.Members {
 		if !m.Approved || m.Status != wire.HostStatusKnown {
 			continue
@@ -86,7 +86,7 @@ type Joining struct {
 // InstallJoining keeps what was made for a host and orders it to be installed.
 func (w *Work) InstallJoining(h *store.Host, j *Joining) error {
 	if h.ClusterID() != j.clusterID {
-		return refusal.Conflict("host %s is of another cluster than the one that its Ignition was made for; try again", judge.HostName(h))
+		return apierror.Conflict("host %s is of another cluster than the one that its Ignition was made for; try again", evaluate.HostName(h))
 	}
 	for _, f := range j.made.files {
 		w.PutFile(f)
@@ -123,7 +123,7 @@ func (u *Units) joined(ctx context.Context, j store.Job, outcome any, failure er
 			return err
 		}
 		h, err := w.Host(hostOfSubject(j.Subject))
-		if refusal.IsNotFound(err) {
+		if apierror.IsNotFound(err) {
 			return nil
 		}
 		if err != nil {

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/store"
 )
 
@@ -17,13 +17,13 @@ const clocksFor = time.Minute
 
 // entry is a cluster as it was stored. It does not change.
 type entry struct {
-	group *judge.Group
+	group *evaluate.Group
 	// version is that of the cluster's record, which is written with each change of
 	// one of its hosts: the same version means the same hosts.
 	version int64
-	// judged tells that the results of all hosts follow from the group, and not from
+	// evaluated tells that the results of all hosts follow from the group, and not from
 	// an earlier one, or from another program's rules.
-	judged bool
+	evaluated bool
 	// read is when the signs of life were read from the store.
 	read time.Time
 }

@@ -3,8 +3,8 @@ package settle
 import (
 	"slices"
 
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/operators"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/validations"
@@ -64,7 +64,7 @@ func (w *Work) encryptionManifests(c *store.Cluster) (all []operators.Manifest, 
 		}
 		text, err := encryptionFor(c, role).MachineConfig(role)
 		if err != nil {
-			return nil, refusal.BadRequest("disk_encryption of cluster %s: %v", c.API.Name, err)
+			return nil, apierror.BadRequest("disk_encryption of cluster %s: %v", c.API.Name, err)
 		}
 		all = append(all, operators.Manifest{Folder: wire.ManifestFolderOpenshift, Name: "99-openshift-" + string(role) + "-disk-encryption.yaml", Content: text})
 	}

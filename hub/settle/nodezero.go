@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/hostmachine"
-	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
@@ -21,22 +21,22 @@ const shown = 5
 // cluster need the hub no more, and says until then which it waits for. A cluster with a
 // release has a bootstrap host, whose agent waits by itself: nothing is done there.
 func (w *Work) orderNodeZero(c *store.Cluster) error {
-	if w.NodeZero.MAC == "" || !slices.Contains(judge.UnderWay, c.API.Status) {
+	if w.NodeZero.MAC == "" || !slices.Contains(evaluate.UnderWay, c.API.Status) {
 		return nil
 	}
 	hosts, err := w.HostsOf(c.API.ID)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(hosts, func(h *store.Host) bool { return judge.Waits(h, c) })
+	i := slices.IndexFunc(hosts, func(h *store.Host) bool { return evaluate.Waits(h, c) })
 	if i < 0 {
 		return nil
 	}
 	mine := hosts[i]
 	var waits []string
 	for _, h := range hosts {
-		if h != mine && !judge.MayLeave(h, c) {
-			waits = append(waits, judge.HostName(h))
+		if h != mine && !evaluate.MayLeave(h, c) {
+			waits = append(waits, evaluate.HostName(h))
 		}
 	}
 	if n := len(waits); n > 0 {
@@ -73,7 +73,7 @@ func (w *Work) lackNodeZero(hosts []*store.Host) []sources.Lack {
 		}}
 	case hosts[i].API.Role != wire.HostRoleMaster:
 		return []sources.Lack{{
-			What: fmt.Sprintf("the hub runs on host %s, whose role is %s", judge.HostName(hosts[i]), hosts[i].API.Role),
+			What: fmt.Sprintf("the hub runs on host %s, whose role is %s", evaluate.HostName(hosts[i]), hosts[i].API.Role),
 			Next: "give it the role master, or make the image with the address of a host of the control plane as the rendezvous address",
 		}}
 	}
@@ -107,7 +107,7 @@ func (w *Work) resumed(clusterID, from string) error {
 		return err
 	}
 	for _, h := range hosts {
-		if !w.NodeZero.Is(h) || !slices.Contains(hostmachine.Installing, h.API.Status) || judge.PastReboot(h.Stage()) {
+		if !w.NodeZero.Is(h) || !slices.Contains(hostmachine.Installing, h.API.Status) || evaluate.PastReboot(h.Stage()) {
 			continue
 		}
 		h.Restarted, h.API.StatusUpdatedAt = true, w.At()

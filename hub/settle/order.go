@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/instructions"
-	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/sources/pointer"
 	"github.com/ironflow/ironflow/hub/store"
@@ -98,7 +98,7 @@ func (w *Work) order(c *store.Cluster, hosts []*store.Host) (*order, error) {
 	o.lackKept(c.Kept)
 	for _, h := range hosts {
 		o.lackKept(h.Kept)
-		one := orderedHost{key: h.Key(), id: h.API.ID, shown: judge.HostName(h), changes: h.API.IgnitionConfigOverrides, encryption: encryptionOf(h, c)}
+		one := orderedHost{key: h.Key(), id: h.API.ID, shown: evaluate.HostName(h), changes: h.API.IgnitionConfigOverrides, encryption: encryptionOf(h, c)}
 		if seen[one.id] { // hosts of two infra-envs
 			one.id = h.API.InfraEnvID + "." + h.API.ID
 		}
@@ -139,7 +139,7 @@ func (u *Units) forImported() sources.Name {
 
 // hostOf is what a host's own configuration depends on.
 func hostOf(h *store.Host, c *store.Cluster) sources.Host {
-	inventory := judge.Inventory(h)
+	inventory := evaluate.Inventory(h)
 	out := sources.Host{
 		Name: validations.Hostname(&h.API, inventory), Role: h.API.Role, Bootstrap: h.API.Bootstrap, Last: h.Last,
 		Joins: instructions.IsDayTwo(&c.API), Disk: instructions.BootDevice(&h.API), Endpoint: endpointOf(h, c),
@@ -189,7 +189,7 @@ func addressesOf(c *store.Cluster, inventory *wire.Inventory) (all []string, mac
 // nil for others. In a cluster without a release that the hub made, nobody hands one out
 // but who was named.
 func endpointOf(h *store.Host, c *store.Cluster) *sources.Endpoint {
-	given := judge.Endpoint(c)
+	given := evaluate.Endpoint(c)
 	url := instructions.EndpointURL(&c.API, given, h.API.MachineConfigPoolName)
 	served := c.API.OpenshiftVersion != "" || c.API.Imported != nil && *c.API.Imported || given != nil && wire.Value(given.URL) != ""
 	if !instructions.IsDayTwo(&c.API) || !served || url == "" {

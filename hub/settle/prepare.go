@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"maps"
 
-	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/validations"
@@ -36,7 +36,7 @@ func (w *Work) prepare(c *store.Cluster) error {
 // forgetFailedImages has images that could not be pulled the last time, or not in time,
 // checked again.
 func (w *Work) forgetFailedImages(h *store.Host) {
-	kept := judge.ImageResults(h)
+	kept := evaluate.ImageResults(h)
 	maps.DeleteFunc(kept, func(_ string, image wire.ContainerImageAvailability) bool {
 		return validations.ImageFailed(image)
 	})
@@ -55,9 +55,9 @@ func (w *Work) assignRoles(c *store.Cluster) error {
 	}
 	found := w.Roles(c, g.Members)
 	bootstrap := false
-	for _, key := range judge.Strongest(g.Members) {
+	for _, key := range evaluate.Strongest(g.Members) {
 		h, _ := w.Peek(key) // all of them were read
-		if !judge.IsGivenRole(h.API.Role) {
+		if !evaluate.IsGivenRole(h.API.Role) {
 			role := cmp.Or(found[key], wire.HostRoleWorker)
 			h.API.Role = role
 			if err := w.HostEvent(h, "host_role_updated", wire.EventSeverityInfo, "its role is "+string(role), unit.Props{"suggested_role": role}); err != nil {
@@ -68,7 +68,7 @@ func (w *Work) assignRoles(c *store.Cluster) error {
 		h.API.Bootstrap = h.API.Role == wire.HostRoleMaster && !bootstrap && (w.NodeZero.MAC == "" || w.NodeZero.Is(h))
 		h.Last = w.NodeZero.Is(h) && c.API.OpenshiftVersion == "" && len(g.Members) > 1
 		bootstrap = bootstrap || h.API.Bootstrap
-		h.API.ProgressStages = judge.Stages(c, h)
+		h.API.ProgressStages = evaluate.Stages(c, h)
 		w.Touch(h, store.ChangedHost)
 		if h.API.Bootstrap {
 			if err := w.HostEvent(h, "host_bootstrap_set", wire.EventSeverityInfo, "it brings up the cluster", nil); err != nil {

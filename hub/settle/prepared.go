@@ -3,8 +3,8 @@ package settle
 import (
 	"context"
 
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/jobs"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/vault"
@@ -50,7 +50,7 @@ func (u *Units) makeCluster(ctx context.Context, j store.Job) (any, error) {
 		o, err = w.order(c, hosts)
 		return err
 	})
-	if refusal.IsNotFound(err) {
+	if apierror.IsNotFound(err) {
 		return failed("the cluster is gone"), nil
 	}
 	if err != nil {
@@ -81,7 +81,7 @@ func (u *Units) prepared(ctx context.Context, j store.Job, outcome any, failure 
 			return err
 		}
 		c, err := w.Cluster(j.Subject)
-		if refusal.IsNotFound(err) {
+		if apierror.IsNotFound(err) {
 			return nil
 		}
 		if err != nil || c.API.Status != wire.ClusterStatusPreparingForInstallation {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -15,7 +15,7 @@ import (
 // nothing behind. Calls about what does not exist, and those that may work when they
 // are repeated, are not noted. The event needs a name, a message, and what it is about.
 func (u *Units) Refused(ctx context.Context, why error, e wire.Event, p unit.Props) {
-	if why == nil || refusal.Code(why) >= http.StatusInternalServerError || refusal.Code(why) == http.StatusNotFound {
+	if why == nil || apierror.Code(why) >= http.StatusInternalServerError || apierror.Code(why) == http.StatusNotFound {
 		return
 	}
 	u.tell(ctx, why, wire.EventSeverityError, e, p)

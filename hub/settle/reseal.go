@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/store"
 )
 
@@ -47,7 +47,7 @@ func (u *Units) resealClusters(ctx context.Context) (plain bool, _ error) {
 				plain = plain || wasPlain
 				return err
 			})
-			if err = errors.Join(err, lost); err != nil && !refusal.IsNotFound(err) {
+			if err = errors.Join(err, lost); err != nil && !apierror.IsNotFound(err) {
 				problems = append(problems, fmt.Errorf("cluster %s: %w", c.API.Name, err))
 			}
 		}
@@ -101,7 +101,7 @@ func (u *Units) resealInfraEnvs(ctx context.Context) (plain bool, _ error) {
 				continue
 			}
 			err := u.Update(ctx, func(w *Work) error { return w.resealInfraEnv(e.API.ID) })
-			if err != nil && !refusal.IsNotFound(err) {
+			if err != nil && !apierror.IsNotFound(err) {
 				problems = append(problems, fmt.Errorf("infra-env %s: %w", e.API.Name, err))
 			}
 		}
@@ -131,7 +131,7 @@ func (u *Units) resealHosts(ctx context.Context) (plain bool, _ error) {
 			if stale {
 				err = errors.Join(err, u.Update(ctx, func(w *Work) error { return w.resealHost(h.Key()) }))
 			}
-			if err != nil && !refusal.IsNotFound(err) {
+			if err != nil && !apierror.IsNotFound(err) {
 				problems = append(problems, fmt.Errorf("host %s: %w", h.API.ID, err))
 			}
 		}

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/clustermachine"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/instructions"
-	"github.com/ironflow/ironflow/hub/judge"
-	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -48,7 +48,7 @@ func (w *Work) Settle() error {
 // SettleCluster goes once round the cluster and its hosts.
 func (w *Work) SettleCluster(id string) (changed bool, err error) {
 	c, err := w.Cluster(id)
-	if refusal.IsNotFound(err) {
+	if apierror.IsNotFound(err) {
 		return false, nil
 	}
 	if err != nil {
@@ -57,7 +57,7 @@ func (w *Work) SettleCluster(id string) (changed bool, err error) {
 	if err := w.suggest(c); err != nil {
 		return false, err
 	}
-	hosts, err := w.toJudge(c)
+	hosts, err := w.toEvaluate(c)
 	if err != nil {
 		return false, err
 	}
@@ -76,10 +76,10 @@ func (w *Work) SettleCluster(id string) (changed bool, err error) {
 	return changed || moved || started, err
 }
 
-// toJudge are the hosts of the cluster that were changed, and those that are judged
-// otherwise since they were judged last, because of others or of the cluster. Time
+// toEvaluate are the hosts of the cluster that were changed, and those that are evaluated
+// otherwise since they were evaluated last, because of others or of the cluster. Time
 // alone is the monitor's.
-func (w *Work) toJudge(c *store.Cluster) ([]*store.Host, error) {
+func (w *Work) toEvaluate(c *store.Cluster) ([]*store.Host, error) {
 	g, err := w.group(c)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (w *Work) toJudge(c *store.Cluster) ([]*store.Host, error) {
 	known := w.clusters[c.API.ID]
 	all, others := true, map[store.HostKey]bool(nil)
 	if known.settled != nil {
-		all, others = judge.Differ(known.settled, g)
+		all, others = evaluate.Differ(known.settled, g)
 	}
 	known.settled = g
 	if all {
@@ -119,7 +119,7 @@ func (w *Work) startByItself(c *store.Cluster) (bool, error) {
 	case c.API.Status != wire.ClusterStatusReady || c.CalledOff || !w.MayRepeat(c):
 		return false, nil
 	}
-	if slices.ContainsFunc(g.Members, func(m *judge.Member) bool { return !m.Approved }) {
+	if slices.ContainsFunc(g.Members, func(m *evaluate.Member) bool { return !m.Approved }) {
 		return false, nil
 	}
 	return true, w.TriggerCluster(c, clustermachine.Prepare)

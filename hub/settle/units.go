@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/inside"
-	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/seal"
 	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/store"
@@ -18,7 +18,7 @@ import (
 // Units does units of work that end settled. [Units.Start] comes first.
 type Units struct {
 	*unit.Units
-	Rules judge.Rules
+	Rules evaluate.Rules
 	// Sources make the Ignition of clusters, and Keys seal what they made.
 	Sources sources.Set
 	Keys    seal.Keys
@@ -29,16 +29,16 @@ type Units struct {
 	kept                 kept
 }
 
-// Judge judges at a moment.
-func (u *Units) Judge(now time.Time) judge.Judge {
+// Evaluator evaluates at a moment.
+func (u *Units) Evaluator(now time.Time) evaluate.Evaluator {
 	u.Awake()
-	return judge.Judge{Rules: &u.Rules, Moment: judge.Moment{Now: now, Started: *u.started.Load()}}
+	return evaluate.Evaluator{Rules: &u.Rules, Moment: evaluate.Moment{Now: now, Started: *u.started.Load()}}
 }
 
 // Work is one unit of work.
 type Work struct {
 	*unit.Work
-	judge.Judge
+	evaluate.Evaluator
 
 	units *Units
 	// decoded are the reports of hosts that were looked at.
@@ -47,14 +47,14 @@ type Work struct {
 	links    map[store.HostKey]*validations.Links
 	clusters map[string]*cluster
 	// recent are kept members with the last sign of life of their hosts.
-	recent  map[*judge.Member]*judge.Member
+	recent  map[*evaluate.Member]*evaluate.Member
 	scratch store.Host
 }
 
 func (u *Units) work(w *unit.Work) *Work {
 	return &Work{
-		Work: w, Judge: u.Judge(w.Now), units: u,
-		decoded: map[store.HostKey]decoded{}, links: map[store.HostKey]*validations.Links{}, clusters: map[string]*cluster{}, recent: map[*judge.Member]*judge.Member{},
+		Work: w, Evaluator: u.Evaluator(w.Now), units: u,
+		decoded: map[store.HostKey]decoded{}, links: map[store.HostKey]*validations.Links{}, clusters: map[string]*cluster{}, recent: map[*evaluate.Member]*evaluate.Member{},
 	}
 }
 

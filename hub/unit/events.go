@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 
-	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -33,11 +33,11 @@ type named struct{ inventory, name string }
 // events of the unit: a host that boots costs a quarter more without that (BenchmarkBoot of package service).
 func (w *Work) nameOf(h *store.Host) string {
 	if h.API.RequestedHostname != "" || h.API.Inventory == "" {
-		return judge.HostName(h)
+		return evaluate.HostName(h)
 	}
 	known := w.names[h.Key()]
 	if known.inventory != h.API.Inventory {
-		known = named{h.API.Inventory, judge.HostName(h)}
+		known = named{h.API.Inventory, evaluate.HostName(h)}
 		w.names[h.Key()] = known
 	}
 	return known.name

@@ -11,7 +11,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 )
 
 var errEnough = errors.New("it has seen enough")
@@ -60,7 +60,7 @@ func TestWhoWaitsTooLongIsToldToComeLater(t *testing.T) {
 		begin := time.Now()
 		go work()
 		err := <-ended
-		g.Expect(refusal.Code(err)).To(Equal(http.StatusServiceUnavailable), "%v", err)
+		g.Expect(apierror.Code(err)).To(Equal(http.StatusServiceUnavailable), "%v", err)
 		g.Expect(time.Since(begin)).To(BeNumerically("<", 30*time.Second), "before the agent gives up")
 		close(goOn)
 		for range atOnce {
@@ -179,7 +179,7 @@ func TestWhoWaitsForAClusterTooLong(t *testing.T) {
 		synctest.Wait()
 		begin := time.Now()
 		err := u.Update(t.Context(), count("a"))
-		g.Expect(refusal.Code(err)).To(Equal(http.StatusServiceUnavailable), "%v", err)
+		g.Expect(apierror.Code(err)).To(Equal(http.StatusServiceUnavailable), "%v", err)
 		g.Expect(time.Since(begin)).To(Equal(patience))
 		close(goOn)
 		g.Expect(<-ended).To(Succeed())

@@ -9,7 +9,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 )
 
 // TestNewHostsAreSentAwayOnce: more than three times as many come within a minute as the hub gets through, each with work that follows its
@@ -46,7 +46,7 @@ func TestNewHostsAreSentAwayOnce(t *testing.T) {
 					booting.Go(func() {
 						refused, failed := 0, 0
 						for {
-							busy, ok := errors.AsType[*refusal.BusyError](u.Admit(refused > 0))
+							busy, ok := errors.AsType[*apierror.BusyError](u.Admit(refused > 0))
 							if !ok {
 								break
 							}
@@ -88,9 +88,9 @@ func TestNobodyComesBeforeItsMoment(t *testing.T) {
 		}
 		synctest.Wait()
 		g.Expect(u.BehindBy()).To(And(BeNumerically(">", newcomersBehind), BeNumerically("<", maxBehind)))
-		first, ok := errors.AsType[*refusal.BusyError](u.Admit(false))
+		first, ok := errors.AsType[*apierror.BusyError](u.Admit(false))
 		g.Expect(ok).To(BeTrue())
-		again, ok := errors.AsType[*refusal.BusyError](u.Admit(false))
+		again, ok := errors.AsType[*apierror.BusyError](u.Admit(false))
 		g.Expect(ok).To(BeTrue(), "it has not waited")
 		g.Expect(again.After).To(BeNumerically(">", first.After))
 		g.Expect(u.Admit(true)).To(Succeed(), "one that has waited, whoever told it to")

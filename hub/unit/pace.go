@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 )
 
 const (
@@ -120,9 +120,9 @@ func (u *Units) BehindBy() time.Duration { return u.pace.behind() }
 func (u *Units) Later() error { return u.later(1, maxLater) }
 
 // later tells a caller to come later who brings so many units of work.
-func (u *Units) later(units int, latest time.Duration) *refusal.BusyError {
+func (u *Units) later(units int, latest time.Duration) *apierror.BusyError {
 	if u.pace.complains() {
 		u.Log.Warn("the hub has more to do than it gets through; agents are told to come later", "behind", u.pace.behind().Round(time.Second))
 	}
-	return &refusal.BusyError{After: u.pace.later(units, latest)}
+	return &apierror.BusyError{After: u.pace.later(units, latest)}
 }

@@ -10,7 +10,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 )
 
 // taking is a unit of work that takes so long.
@@ -35,7 +35,7 @@ func TestWhoIsSentAwayComesWhenTheHubHasTime(t *testing.T) {
 		g.Expect(u.Behind()).To(BeTrue())
 		var after []time.Duration
 		for range 2 * atOnce {
-			busy, ok := errors.AsType[*refusal.BusyError](u.Later())
+			busy, ok := errors.AsType[*apierror.BusyError](u.Later())
 			g.Expect(ok).To(BeTrue())
 			after = append(after, busy.After)
 		}
@@ -48,7 +48,7 @@ func TestWhoIsSentAwayComesWhenTheHubHasTime(t *testing.T) {
 				done++
 				continue
 			}
-			g.Expect(refusal.Code(err)).To(Equal(http.StatusServiceUnavailable), "%v", err)
+			g.Expect(apierror.Code(err)).To(Equal(http.StatusServiceUnavailable), "%v", err)
 		}
 		g.Expect(done).To(BeNumerically("~", atOnce*int(patience/takes), atOnce), "the hub works as fast as ever")
 		g.Expect(u.Behind()).To(BeFalse())
@@ -101,7 +101,7 @@ func TestNobodyIsSentAwayForLong(t *testing.T) {
 		}
 		seconds := map[int64]int{}
 		for range 10_000 {
-			busy, ok := errors.AsType[*refusal.BusyError](u.Later())
+			busy, ok := errors.AsType[*apierror.BusyError](u.Later())
 			g.Expect(ok).To(BeTrue())
 			g.Expect(busy.After).To(BeNumerically("<=", 2*time.Minute))
 			seconds[busy.Seconds()]++

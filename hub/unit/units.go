@@ -43,7 +43,7 @@ const (
 // Update does one unit of work. Where somebody else changed a record meanwhile,
 // the whole work is done again, so f must have no effects outside of it. Work whose
 // caller has gone is not begun; what cannot be begun in time is refused with
-// [refusal.BusyError].
+// [apierror.BusyError].
 func (u *Units) Update(ctx context.Context, f func(*Work) error) error {
 	patient, stop := context.WithTimeoutCause(ctx, patience, errLate)
 	defer stop()

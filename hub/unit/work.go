@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -81,7 +81,7 @@ func (w *Work) Host(key store.HostKey) (*store.Host, error) {
 	}
 	h, err := w.Reader.Host(key)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, refusal.NotFound("host %s is not registered in infra-env %s", key.HostID, key.InfraEnvID)
+		return nil, apierror.NotFound("host %s is not registered in infra-env %s", key.HostID, key.InfraEnvID)
 	}
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (w *Work) Cluster(id string) (*store.Cluster, error) {
 	}
 	c, err := w.Reader.Cluster(id)
 	if errors.Is(err, store.ErrNotFound) || err == nil && slices.Contains(w.unit.Gone, c.Ref()) {
-		return nil, refusal.NotFound("there is no cluster %s", id)
+		return nil, apierror.NotFound("there is no cluster %s", id)
 	}
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (w *Work) Env(id string) (*store.InfraEnv, error) {
 	}
 	e, err := w.Reader.InfraEnv(id)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, refusal.NotFound("there is no infra-env %s", id)
+		return nil, apierror.NotFound("there is no infra-env %s", id)
 	}
 	if err != nil {
 		return nil, err
@@ -316,7 +316,7 @@ func (w *Work) finish() (*store.Unit, error) {
 	}
 	for _, id := range w.DirtyClusters() {
 		c, err := w.Cluster(id)
-		if refusal.IsNotFound(err) {
+		if apierror.IsNotFound(err) {
 			continue // its hosts are on their way out of it
 		}
 		if err != nil {
