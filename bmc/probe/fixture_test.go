@@ -148,8 +148,8 @@ func (f *fixture) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", allow)
 	}
 	if refusal, is := f.Errors[path]; is {
-		w.WriteHeader(apierror.Status)
-		f.encode(w, map[string]any{"error": map[string]any{"@Message.ExtendedInfo": []any{map[string]any{"MessageId": apierror.ID, "Message": apierror.Message}}}})
+		w.WriteHeader(refusal.Status)
+		f.encode(w, map[string]any{"error": map[string]any{"@Message.ExtendedInfo": []any{map[string]any{"MessageId": refusal.ID, "Message": refusal.Message}}}})
 		return
 	}
 	body, there := f.Resources[path]

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 
@@ -55,12 +56,18 @@ func (t *turned) forget(key store.HostKey) {
 // cluster is closed: else nobody learns that a machine waits, and for what.
 func (f *Fleet) turnedAway(ctx context.Context, key store.HostKey, why error) {
 	code := apierror.Code(why)
+	if _, full := errors.AsType[*fullError](why); full {
+		key.HostID = "" // said once for all of them: their ids may be made up
+	}
 	switch later := apierror.IsLater(why); {
 	case why == nil:
 		f.turned.forget(key)
 	case !later && (code >= http.StatusInternalServerError || code == http.StatusNotFound), !f.turned.news(key, why.Error()):
 	case later:
-		e := wire.Event{Name: "host_registration_put_off", HostID: &key.HostID, InfraEnvID: &key.InfraEnvID, Message: "Host " + key.HostID + ": it waits"}
+		e := wire.Event{Name: "host_registration_put_off", InfraEnvID: &key.InfraEnvID, Message: "New hosts wait"}
+		if key.HostID != "" {
+			e.HostID, e.Message = &key.HostID, "Host "+key.HostID+": it waits"
+		}
 		f.units.PutOff(ctx, why, e, unit.Props{"message": why.Error()})
 	default:
 		f.refused(ctx, key, why, wire.Event{Name: "host_registration_failed", Message: "registration refused"}, "message")

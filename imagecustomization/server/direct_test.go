@@ -189,7 +189,7 @@ func TestABodyIsNoRequest(t *testing.T) {
 			_, err := io.WriteString(far, c.request)
 			g.Expect(err).NotTo(HaveOccurred())
 			refusal, _ := next(t, answers)
-			g.Expect(apierror.StatusCode).To(Equal(http.StatusBadRequest))
+			g.Expect(refusal.StatusCode).To(Equal(http.StatusBadRequest))
 			_, _ = io.WriteString(far, c.body) // the server may have gone
 			rest, err := io.ReadAll(answers)
 			g.Expect(timedOut(err)).To(BeFalse())
