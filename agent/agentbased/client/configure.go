@@ -26,6 +26,21 @@ const FailuresFile = "/var/run/agent-installer/host-config-failures"
 // failure is why a host is not configured yet.
 type failure struct{ host, reason string }
 
+// configuring is one run of [Client.Configure].
+type configuring struct {
+	*Client
+
+	set *manifests.Set
+	// pinned are the disks that were asked for, by the record of the host. No hub tells whether somebody
+	// has chosen a host's disk, or the hub itself, which chooses again with each inventory.
+	pinned map[record]string
+}
+
+// record is a host as a hub has it: one that was removed and has registered again is another.
+type record struct{ id, created string }
+
+func recordOf(h *wire.Host) record { return record{h.ID, h.CreatedAt.String()} }
+
 // Configure gives the hosts what their folders say, again and again until each has it.
 func (c *Client) Configure(ctx context.Context) error {
 	if err := isUUID(infraEnvIDEnv, c.Settings.InfraEnvID); err != nil {
@@ -41,8 +56,9 @@ func (c *Client) Configure(ctx context.Context) error {
 	if set.Hosts, err = c.wanted(set.Hosts); err != nil {
 		return err
 	}
+	r := &configuring{c, set, map[record]string{}}
 	for failures := 1; ; failures++ {
-		left, err := c.apply(ctx, set)
+		left, err := r.apply(ctx)
 		if err != nil && !passes(err) {
 			return err
 		}
@@ -107,8 +123,9 @@ func (c *Client) hostsPath() string {
 }
 
 // apply makes one pass over all hosts and returns what is left to do.
-func (c *Client) apply(ctx context.Context, set *manifests.Set) ([]failure, error) {
+func (c *configuring) apply(ctx context.Context) ([]failure, error) {
 	var hosts []wire.Host
+	set := c.set
 	if err := c.Hub.Do(ctx, hubclient.Request{Method: http.MethodGet, Path: c.hostsPath(), Out: &hosts}); err != nil {
 		return nil, err
 	}
@@ -175,18 +192,18 @@ func fencingOf(all []manifests.Fencing, host *wire.Host, inventory *wire.Invento
 
 // applyTo sends what the host has not, in one call. The reason says what keeps the host from
 // being configured; the error is of a hub that cannot be asked.
-func (c *Client) applyTo(ctx context.Context, host *wire.Host, inventory *wire.Inventory, config *manifests.HostConfig, fencing *manifests.Fencing) (reason string, err error) {
-	update, changes := wire.HostUpdateParams{}, []string{}
-	if config != nil && config.Role != "" && string(host.SuggestedRole) != config.Role && string(host.Role) != config.Role {
+func (c *configuring) applyTo(ctx context.Context, host *wire.Host, inventory *wire.Inventory, config *manifests.HostConfig, fencing *manifests.Fencing) (reason string, err error) {
+	update, changes, disk := wire.HostUpdateParams{}, []string{}, ""
+	// That the hub suggests the role says nothing: it suggests another one once more hosts have come.
+	if config != nil && config.Role != "" && string(host.Role) != config.Role {
 		update.HostRole = &config.Role
 		changes = append(changes, "role "+config.Role)
 	}
 	if config != nil && config.Hints != nil {
-		disk, none := chosen(host, inventory, config.Hints)
-		if none {
+		if disk = wantedDisk(host, inventory, config.Hints); disk == noSuchDisk {
 			reason = "no disk fits the root device hints of " + path.Join(c.Settings.Files.HostConfig, config.Name) + "; its disks: " + listed(inventory.Disks)
 		}
-		if disk != "" {
+		if c.asksFor(host, disk) {
 			update.DisksSelectedConfig = []wire.DiskConfigParams{{ID: disk, Role: wire.DiskRoleInstall}}
 			changes = append(changes, "installation disk "+disk)
 		}
@@ -203,6 +220,7 @@ func (c *Client) applyTo(ctx context.Context, host *wire.Host, inventory *wire.I
 	})
 	switch code := hubclient.Code(err); {
 	case err == nil:
+		c.pinned[recordOf(host)] = disk
 		c.Log.Info("a host is configured", "host", host.ID, "changes", strings.Join(changes, ", "))
 		return reason, nil
 	case code == http.StatusUnauthorized || code == http.StatusForbidden || code == 0:
@@ -211,21 +229,34 @@ func (c *Client) applyTo(ctx context.Context, host *wire.Host, inventory *wire.I
 	return strings.Join(changes, " and ") + " cannot be set: " + err.Error(), nil
 }
 
-// chosen is the disk to ask for, empty when the host's is a good one; none tells that none fits.
-func chosen(host *wire.Host, inventory *wire.Inventory, hints *manifests.RootDeviceHints) (disk string, none bool) {
+// wantedDisk is a disk that fits the hints, the host's own one if it does; [noSuchDisk] where none fits.
+func wantedDisk(host *wire.Host, inventory *wire.Inventory, hints *manifests.RootDeviceHints) string {
 	good := fitting(inventory.Disks, hints)
 	if len(good) == 0 {
-		if host.InstallationDiskID == noSuchDisk {
-			return "", true
-		}
-		return noSuchDisk, true
+		return noSuchDisk
 	}
 	for _, d := range good {
 		if host.InstallationDiskID != "" && (d.ID == host.InstallationDiskID || d.Path == host.InstallationDiskID) {
-			return "", false
+			return host.InstallationDiskID
 		}
 	}
-	return cmp.Or(good[0].ID, good[0].Path), false
+	return cmp.Or(good[0].ID, good[0].Path)
+}
+
+// settable are the statuses in which a hub takes the settings of a host.
+var settable = []string{
+	wire.HostStatusDiscovering, wire.HostStatusKnown, wire.HostStatusDisconnected, wire.HostStatusInsufficient, wire.HostStatusPendingForInput, wire.HostStatusBinding,
+	wire.HostStatusDiscoveringUnbound, wire.HostStatusKnownUnbound, wire.HostStatusDisconnectedUnbound, wire.HostStatusInsufficientUnbound,
+}
+
+// asksFor tells whether the hub has to be asked for the disk. A disk that the hub itself has chosen is asked for as
+// well: it would choose another one that appears later, which may not fit. An installation that has begun goes on to
+// the disk that was asked for before it.
+func (c *configuring) asksFor(host *wire.Host, disk string) bool {
+	if host.InstallationDiskID != disk {
+		return true
+	}
+	return disk != noSuchDisk && c.pinned[recordOf(host)] != disk && slices.Contains(settable, host.Status)
 }
 
 func fencingParams(f *manifests.Fencing) *wire.FencingCredentialsParams {

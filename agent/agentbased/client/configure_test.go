@@ -65,7 +65,7 @@ func machine(name, mac string, change func(*wire.Host)) wire.Host {
 		},
 	}
 	raw, _ := json.Marshal(inventory)
-	h := wire.Host{ID: name, Inventory: string(raw), SuggestedRole: wire.HostRoleWorker, InstallationDiskID: "/dev/disk/by-id/wwn-2"}
+	h := wire.Host{ID: name, Status: wire.HostStatusKnown, Inventory: string(raw), SuggestedRole: wire.HostRoleWorker, InstallationDiskID: "/dev/disk/by-id/wwn-2"}
 	if change != nil {
 		change(&h)
 	}
@@ -105,7 +105,7 @@ func TestHostsAreConfiguredAsTheyCome(t *testing.T) {
 		master, worker := machine("master-0", masterMAC, nil), machine("worker-0", workerMAC, nil)
 		young := machine("master-0", masterMAC, func(h *wire.Host) { h.Inventory = "" })
 		configured := machine("master-0", masterMAC, func(h *wire.Host) {
-			h.SuggestedRole, h.InstallationDiskID = wire.HostRoleMaster, "/dev/disk/by-id/wwn-1"
+			h.Role, h.InstallationDiskID = wire.HostRoleMaster, "/dev/disk/by-id/wwn-1"
 			h.FencingCredentials = `{"address":"redfish+https://192.0.2.201/redfish/v1/Systems/1","certificate_verification":"Disabled","password":"0000","username":"admin"}`
 		})
 		hub := &hosts{listings: [][]wire.Host{{}, {young}, {master}, {configured}, {configured}, {configured}, {configured, worker}}}
@@ -147,7 +147,7 @@ func TestWhatKeepsAHostFromBeingConfigured(t *testing.T) {
 		},
 		"no disk fits, and that has been said": {
 			hints: "model: Nothing\n", change: func(h *wire.Host) {
-				h.InstallationDiskID, h.SuggestedRole = "/dev/not-found-by-hints", wire.HostRoleMaster
+				h.InstallationDiskID, h.Role = "/dev/not-found-by-hints", wire.HostRoleMaster
 				h.FencingCredentials = `{"address":"redfish+https://192.0.2.201/redfish/v1/Systems/1",` +
 					`"certificate_verification":"Disabled","password":"0000","username":"admin"}`
 			},
@@ -182,6 +182,48 @@ func TestWhatKeepsAHostFromBeingConfigured(t *testing.T) {
 				}
 				cancel()
 				g.Expect(<-done).To(MatchError(context.Canceled))
+			})
+		})
+	}
+}
+
+// What the hub has chosen itself, it chooses anew when another host or disk appears: so it is asked for all the same.
+func TestWhatTheHubHappensToHaveChosenIsAskedFor(t *testing.T) {
+	const asked = `[{"id":"/dev/disk/by-id/wwn-1","role":"install"}]`
+	whole := patch("master-0", update(asked, fencing+`,"host_role":"master"`))
+	chosen := func(h *wire.Host) {
+		h.SuggestedRole, h.InstallationDiskID = wire.HostRoleMaster, "/dev/disk/by-id/wwn-1"
+	}
+	has := func(h *wire.Host) {
+		chosen(h)
+		h.Role = wire.HostRoleMaster
+		h.FencingCredentials = `{"address":"redfish+https://192.0.2.201/redfish/v1/Systems/1","certificate_verification":"Disabled","password":"0000","username":"admin"}`
+	}
+	status := func(status string) func(*wire.Host) {
+		return func(h *wire.Host) { has(h); h.Status = status }
+	}
+	anew := func(h *wire.Host) { has(h); h.CreatedAt = time.Unix(1, 0) }
+	for name, tc := range map[string]struct {
+		listings []func(*wire.Host)
+		calls    []string
+	}{
+		"the hub's own choice":                       {[]func(*wire.Host){chosen, has, has}, []string{whole}},
+		"a client that starts again":                 {[]func(*wire.Host){has, has}, []string{patch("master-0", update(asked, ""))}},
+		"a host that was removed and has come again": {[]func(*wire.Host){has, anew, anew}, []string{patch("master-0", update(asked, "")), patch("master-0", update(asked, ""))}},
+		"the installation has begun":                 {[]func(*wire.Host){status(wire.HostStatusInstalling), status(wire.HostStatusInstallingInProgress)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := host(t)
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				hub := &hosts{}
+				for _, change := range tc.listings { // the other host has not come, so the client goes on
+					hub.listings = append(hub.listings, []wire.Host{machine("master-0", masterMAC, change)})
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+				defer cancel()
+				g.Expect(configurer(t, hub, root, nil).Run(ctx, "configure")).To(MatchError(context.DeadlineExceeded))
+				g.Expect(hub.calls).To(Equal(tc.calls))
 			})
 		})
 	}
