@@ -26,8 +26,10 @@ var handedOver = []wire.HostStage{
 // Judge tells whether the cluster is at its end, good or bad.
 func Judge(c *wire.Cluster, goal Goal) (Result, bool) {
 	switch c.Status {
-	case wire.ClusterStatusInstalled, wire.ClusterStatusAddingHosts:
+	case wire.ClusterStatusInstalled:
 		return Result{Complete, fmt.Sprintf("cluster %s is installed", c.Name)}, true
+	case wire.ClusterStatusAddingHosts:
+		return judgeJoining(c)
 	case wire.ClusterStatusError:
 		return Result{Failed, fmt.Sprintf("cluster %s failed: %s. %s", c.Name, c.StatusInfo, sentences(Reasons(c)))}, true
 	case wire.ClusterStatusCancelled:
@@ -46,6 +48,25 @@ func Judge(c *wire.Cluster, goal Goal) (Result, bool) {
 		}
 	}
 	return Result{}, false
+}
+
+// judgeJoining tells whether the hosts that join a running cluster are at their end: that the cluster is
+// installed says nothing of them. Such a host is done, for its hub, when it reboots into its disk.
+func judgeJoining(c *wire.Cluster) (Result, bool) {
+	done := 0
+	for i := range c.Hosts {
+		h := &c.Hosts[i]
+		switch h.Status {
+		case wire.HostStatusInstalled, wire.HostStatusAddedToExistingCluster:
+			done++
+		case wire.HostStatusError, wire.HostStatusCancelled:
+			return Result{Failed, fmt.Sprintf("host %s does not join cluster %s: it is %s: %s", hostName(h), c.Name, h.Status, h.StatusInfo)}, true
+		}
+	}
+	if done == 0 || done < len(c.Hosts) {
+		return Result{}, false
+	}
+	return Result{Complete, fmt.Sprintf("cluster %s is installed, and its hosts here are: %d of %d", c.Name, done, len(c.Hosts))}, true
 }
 
 // hostName is what people call the host.
@@ -161,6 +182,8 @@ func Reasons(c *wire.Cluster) []string {
 		case h.Status == wire.HostStatusDisconnected:
 			out = append(out, fmt.Sprintf("host %s has not been heard of for a while: look at its console", name))
 		case h.Status == wire.HostStatusInstallingPendingUserAction, h.Status == wire.HostStatusError:
+			out = append(out, fmt.Sprintf("host %s is %s: %s", name, h.Status, h.StatusInfo))
+		case c.Status == wire.ClusterStatusAddingHosts && stage == "":
 			out = append(out, fmt.Sprintf("host %s is %s: %s", name, h.Status, h.StatusInfo))
 		case h.Progress != nil && h.Progress.StageTimedOut:
 			out = append(out, fmt.Sprintf("host %s takes longer than usual at %q", name, stage))

@@ -177,7 +177,7 @@ func (w Wait) away(ctx context.Context, s *seen, err error) (Result, bool) {
 		w.moved(s, now, Line{Kind: KindHub, Cluster: nameOf(s.cluster), Text: "the hub does not answer: " + err.Error()})
 	}
 	s.down = err
-	if w.Cluster != nil {
+	if w.Cluster != nil && !joining(s.cluster) { // a cluster that ran before cannot tell
 		state, err := w.Cluster.State(ctx, hostsOf(s.cluster))
 		switch {
 		case ctx.Err() != nil:
@@ -204,6 +204,9 @@ func lastWord(s *seen, asked bool) string {
 	next := "Next: look at the console of the rendezvous host, and whether this machine reaches it"
 	if s.cluster != nil && !asked {
 		next = "Next: the hub ends with the bootstrap host; give the cluster's kubeconfig to ask the cluster itself"
+	}
+	if joining(s.cluster) {
+		next = "Next: the hub ends when its host reboots; look whether the host's node is in the cluster, or else at the host's console"
 	}
 	if s.cluster == nil {
 		return next
@@ -264,6 +267,9 @@ func nameOf(c *wire.Cluster) string {
 	}
 	return c.Name
 }
+
+// joining tells that hosts join the cluster, which ran before.
+func joining(c *wire.Cluster) bool { return c != nil && c.Status == wire.ClusterStatusAddingHosts }
 
 func hostsOf(c *wire.Cluster) int {
 	if c == nil {

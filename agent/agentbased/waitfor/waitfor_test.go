@@ -188,7 +188,32 @@ func TestExitCodes(t *testing.T) {
 		took    time.Duration
 	}{
 		"installed":         {waitfor.InstallComplete, []moment{{0, cluster("installed", ""), 0, nil}}, nil, 0, "cluster edge is installed", 0},
-		"takes more hosts":  {waitfor.InstallComplete, []moment{{0, cluster("adding-hosts", ""), 0, nil}}, nil, 0, "cluster edge is installed", 0},
+		"a host joins a running cluster": {
+			waitfor.InstallComplete,
+			[]moment{
+				{0, cluster("adding-hosts", ""), 0, nil},
+				{time.Minute, cluster("adding-hosts", "", host("w0", "known", "", nil)), 0, nil},
+				{2 * time.Minute, cluster("adding-hosts", "", host("w0", "installing-in-progress", "Writing image to disk", nil)), 0, nil},
+				{3 * time.Minute, cluster("adding-hosts", "", host("w0", "added-to-existing-cluster", "Rebooting", nil)), 0, nil},
+			},
+			nil, 0, "cluster edge is installed, and its hosts here are: 1 of 1", 3 * time.Minute,
+		},
+		"a host that does not join": {
+			waitfor.InstallComplete,
+			[]moment{{0, cluster("adding-hosts", "", host("w0", "known", "", nil)), 0, nil}},
+			nil, 4, "not install-complete after 1h0m0s. The hub says: host w0 is known: so it is", time.Hour,
+		},
+		"a host that cannot join": {
+			waitfor.BootstrapComplete,
+			[]moment{{0, cluster("adding-hosts", "", host("w0", "error", "Failed", nil)), 0, nil}},
+			nil, 3, "host w0 does not join cluster edge: it is error: so it is", 0,
+		},
+		"the cluster cannot tell who joins": {
+			waitfor.InstallComplete,
+			[]moment{{0, cluster("adding-hosts", "", host("w0", "known", "", nil)), 0, nil}, {time.Minute, nil, 1, nil}},
+			story2(0, waitfor.State{Up: true, Complete: true, Text: "the cluster is there"}, time.Hour, waitfor.State{}),
+			5, "look whether the host's node is in the cluster", 30*time.Minute + 55*time.Second,
+		},
 		"installed already": {waitfor.BootstrapComplete, []moment{{0, cluster("installed", ""), 0, nil}}, nil, 0, "cluster edge is installed", 0},
 		"handed over": {waitfor.BootstrapComplete, []moment{
 			{0, cluster("installing", "", host("m0", "installing-in-progress", "Writing image to disk", bootstrap), host("m1", "installing-in-progress", "Rebooting", nil)), 0, nil},
