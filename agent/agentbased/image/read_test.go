@@ -253,6 +253,54 @@ func TestTheRendezvousHostOfManifests(t *testing.T) {
 	NewWithT(t).Expect(func() string { o := options("ztp"); o.RendezvousIP = "2001:db8::7"; return plan(t, o).HubURL() }()).To(Equal("http://[2001:db8::7]:8090/"))
 }
 
+// TestTheRendezvousHostOfTheTwoFiles, where agent-config.yaml names none.
+func TestTheRendezvousHostOfTheTwoFiles(t *testing.T) {
+	for name, tc := range map[string]struct {
+		given, file       string
+		noHosts           bool
+		want, host, wrong string
+	}{
+		"the first that may be":  {want: "192.0.2.10", host: "master-0"},
+		"the one of the flag":    {given: "192.0.2.11", want: "192.0.2.11", host: "master-1"},
+		"one by DHCP":            {given: "192.0.2.77", want: "192.0.2.77"},
+		"none":                   {noHosts: true, wrong: "write the address that one of the hosts will have, here or as rendezvousIP in agent-config.yaml"},
+		"one of no network":      {given: "198.51.100.10", wrong: "--rendezvous-ip: is 198.51.100.10, which is in no machine network (192.0.2.0/24): write the address of a host that is"},
+		"a virtual address":      {given: "192.0.2.5", wrong: "--rendezvous-ip: is 192.0.2.5, a virtual address of the cluster: write the host's own"},
+		"no address in the flag": {given: "one", wrong: `--rendezvous-ip: is "one": write an address`},
+		"no address in the file": {given: "192.0.2.10", file: "rendezvousIP: [1]\n", wrong: "agent-config.yaml, document 1, line 5: rendezvousIP"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := options("configs")
+			o.Dir = t.TempDir()
+			g.Expect(os.CopyFS(o.Dir, os.DirFS("testdata/configs"))).To(Succeed())
+			path := filepath.Join(o.Dir, "agent-config.yaml")
+			raw, err := os.ReadFile(path)
+			g.Expect(err).NotTo(HaveOccurred())
+			text := strings.Replace(string(raw), "rendezvousIP: 192.0.2.10\n", tc.file, 1)
+			if tc.noHosts {
+				text, _, _ = strings.Cut(text, "hosts:")
+			}
+			g.Expect(os.WriteFile(path, []byte(text), 0o600)).To(Succeed())
+			o.RendezvousIP = tc.given
+			p, _, err := image.Read(o)
+			if tc.wrong != "" {
+				g.Expect(err).To(MatchError(ContainSubstring(tc.wrong)))
+				return
+			}
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(p.Rendezvous.String()).To(Equal(tc.want))
+			leader := ""
+			for _, h := range p.Hosts {
+				if h.Rendezvous {
+					leader = h.Name
+				}
+			}
+			g.Expect(leader).To(Equal(tc.host))
+		})
+	}
+}
+
 // TestMirrorsOfTheCluster are those of the live system, too, unless there is a registries.conf.
 func TestMirrorsOfTheCluster(t *testing.T) {
 	const sources = "imageDigestSources:\n- source: quay.example/release\n  mirrors: [registry.example/release, other.example/release]\n"

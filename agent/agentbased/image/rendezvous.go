@@ -26,7 +26,7 @@ func (r *reading) rendezvous(d *manifests.Draft) {
 	if !given.IsValid() {
 		i := slices.IndexFunc(r.plan.Hosts, func(h Host) bool { return h.mayLead() && len(h.Addresses) > 0 })
 		if i < 0 {
-			r.add("--rendezvous-ip", "is not given, and no host that may be a master has a static address: write the address that one of the hosts will have")
+			r.add("--rendezvous-ip", "is not given, and no host that may be a master has a static address: write the address that one of the hosts will have%s", orThere(d))
 			return
 		}
 		given = r.plan.Hosts[i].Addresses[0].Addr()
@@ -35,7 +35,7 @@ func (r *reading) rendezvous(d *manifests.Draft) {
 	r.inNetworks(d, given)
 	i := slices.IndexFunc(r.plan.Hosts, func(h Host) bool { return h.hasAddress(given) })
 	tell := func(format string, args ...any) {
-		if d.Agent != nil {
+		if written(d) {
 			d.AgentAt.Wrong("rendezvousIP", format, args...)
 			return
 		}
@@ -60,6 +60,17 @@ func (r *reading) rendezvous(d *manifests.Draft) {
 	}
 }
 
+// written tells that agent-config.yaml names the host.
+func written(d *manifests.Draft) bool { return d.Agent != nil && d.Agent.RendezvousIP != "" }
+
+// orThere says where else the address may be written.
+func orThere(d *manifests.Draft) string {
+	if d.Agent == nil {
+		return ""
+	}
+	return ", here or as rendezvousIP in " + agentConfig
+}
+
 // givenRendezvous is the address that somebody has written; not valid for none.
 func (r *reading) givenRendezvous(d *manifests.Draft) (address netip.Addr, good bool) {
 	text := r.o.RendezvousIP
@@ -76,25 +87,37 @@ func (r *reading) givenRendezvous(d *manifests.Draft) (address netip.Addr, good 
 	if d.Agent == nil {
 		return address, false
 	}
-	written, err := netip.ParseAddr(d.Agent.RendezvousIP)
+	if !written(d) {
+		return address, !d.AgentAt.Told("rendezvousIP")
+	}
+	named, err := netip.ParseAddr(d.Agent.RendezvousIP)
 	switch {
 	case err != nil: // which has been told
-		return written, false
-	case address.IsValid() && address != written:
-		d.AgentAt.Wrong("rendezvousIP", "is %s, and --rendezvous-ip is %s: leave the flag away", written, address)
-		return written, false
+		return named, false
+	case address.IsValid() && address != named:
+		d.AgentAt.Wrong("rendezvousIP", "is %s, and --rendezvous-ip is %s: leave the flag away", named, address)
+		return named, false
 	}
-	return written, true
+	return named, true
 }
 
-// inNetworks tells of an address of manifests that lies outside of the cluster's networks;
-// of the two files, their reader does.
+// inNetworks tells of an address that lies outside of the cluster's networks, or is a virtual one;
+// of what agent-config.yaml names, its reader does.
 func (r *reading) inNetworks(d *manifests.Draft, given netip.Addr) {
-	if d.Install != nil || d.Agent != nil || d.Set.AgentClusterInstall == nil {
+	var machines []manifests.MachineNetwork
+	switch {
+	case written(d):
 		return
+	case d.Install != nil:
+		machines = d.Install.Networking.MachineNetwork
+	case d.Set.AgentClusterInstall != nil:
+		machines = d.Set.AgentClusterInstall.Spec.Networking.MachineNetwork
+	}
+	if slices.Contains(d.VIPs, given.String()) {
+		r.add("--rendezvous-ip", "is %s, a virtual address of the cluster: write the host's own", given)
 	}
 	var networks []string
-	for _, m := range d.Set.AgentClusterInstall.Spec.Networking.MachineNetwork {
+	for _, m := range machines {
 		prefix, err := netip.ParsePrefix(m.CIDR)
 		switch {
 		case err != nil || prefix.Addr().Is4() != given.Is4():

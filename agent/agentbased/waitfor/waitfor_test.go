@@ -187,7 +187,7 @@ func TestExitCodes(t *testing.T) {
 		reason  string
 		took    time.Duration
 	}{
-		"installed":         {waitfor.InstallComplete, []moment{{0, cluster("installed", ""), 0, nil}}, nil, 0, "cluster edge is installed", 0},
+		"installed": {waitfor.InstallComplete, []moment{{0, cluster("installed", ""), 0, nil}}, nil, 0, "cluster edge is installed", 0},
 		"a host joins a running cluster": {
 			waitfor.InstallComplete,
 			[]moment{

@@ -119,7 +119,9 @@ func TestTheRoleOfTheFolderStays(t *testing.T) {
 		"master-1/mac_addresses": "02:00:00:00:00:02\n", "master-1/role": "master\n",
 	})
 	d.comes(1, nil)
-	d.comes(2, func(i *wire.Inventory) { i.CPU.Count, i.Memory.PhysicalBytes, i.Memory.UsableBytes = 64, 512<<30, 512<<30 })
+	d.comes(2, func(i *wire.Inventory) {
+		i.CPU.Count, i.Memory.PhysicalBytes, i.Memory.UsableBytes = 64, 512<<30, 512<<30
+	})
 	_, role := d.host(2)
 	d.Expect(role).To(Equal(wire.HostRoleMaster), "of two hosts, each is of the control plane")
 	d.configure()
