@@ -10,7 +10,10 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -36,7 +39,7 @@ var bundles = []string{
 // means the system's certificates.
 func Transport(roots *x509.CertPool, insecure bool) *http.Transport {
 	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
+		Proxy:                 proxy,
 		DialContext:           (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext,
 		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, InsecureSkipVerify: insecure}, //nolint:gosec // --insecure is the user's word
 		TLSHandshakeTimeout:   tlsTimeout,
@@ -45,6 +48,32 @@ func Transport(roots *x509.CertPool, insecure bool) *http.Transport {
 		MaxIdleConnsPerHost:   2,
 		IdleConnTimeout:       idleTimeout,
 	}
+}
+
+// proxy is that of the environment, but for this machine itself: a host that runs its own hub learns its address
+// only once it has booted, so no list of exceptions has it.
+func proxy(r *http.Request) (*url.URL, error) {
+	found, err := http.ProxyFromEnvironment(r)
+	if found == nil || err != nil || !own(r.URL.Hostname()) {
+		return found, err
+	}
+	return nil, nil // no proxy is an answer
+}
+
+// own tells whether it is an address of this machine.
+func own(host string) bool {
+	address, err := netip.ParseAddr(host)
+	if err != nil {
+		return false
+	}
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(all, func(a net.Addr) bool {
+		prefix, err := netip.ParsePrefix(a.String())
+		return err == nil && prefix.Addr() == address.WithZone("").Unmap()
+	})
 }
 
 // Roots returns what the host below dir trusts, and besides it the PEM files,

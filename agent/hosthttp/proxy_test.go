@@ -3,8 +3,10 @@ package hosthttp_test
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"os/exec"
 	"strings"
@@ -38,6 +40,7 @@ func TestProxiesOfTheEnvironment(t *testing.T) {
 		fmt.Fprintf(w, "the proxy was asked for %s", r.URL)
 	}))
 	defer proxy.Close()
+	itself := atOwnAddress(t)
 	for name, tc := range map[string]struct{ variable, url, exception, want string }{
 		"HTTP":               {"HTTP_PROXY", "http://hub.invalid/x", "", "the proxy was asked for http://hub.invalid/x"},
 		"HTTP, lower case":   {"http_proxy", "http://hub.invalid/x", "", "the proxy was asked for http://hub.invalid/x"},
@@ -45,6 +48,7 @@ func TestProxiesOfTheEnvironment(t *testing.T) {
 		"HTTPS, lower case":  {"https_proxy", "https://hub.invalid/x", "", "teapot"},
 		"exception":          {"HTTP_PROXY", "http://hub.invalid/x", "NO_PROXY=.invalid", "no such host"},
 		"exception in lower": {"HTTP_PROXY", "http://hub.invalid/x", "no_proxy=hub.invalid", "no such host"},
+		"this machine":       {"HTTP_PROXY", itself.URL, "NO_PROXY=.example", "this machine's own answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -52,6 +56,10 @@ func TestProxiesOfTheEnvironment(t *testing.T) {
 			cmd.Env = []string{askEnv + "=" + tc.url, tc.variable + "=" + proxy.URL, tc.exception}
 			out, err := cmd.CombinedOutput()
 			g.Expect(err).NotTo(HaveOccurred())
+			if name == "this machine" {
+				g.Expect(string(out)).To(HavePrefix(tc.want))
+				return
+			}
 			if tc.exception != "" { // whatever resolves names here, the proxy is not asked
 				g.Expect(string(out)).NotTo(ContainSubstring("the proxy was asked"))
 				return
@@ -59,4 +67,31 @@ func TestProxiesOfTheEnvironment(t *testing.T) {
 			g.Expect(strings.ToLower(string(out))).To(ContainSubstring(tc.want))
 		})
 	}
+}
+
+// atOwnAddress is a server at an address of this machine that is not loopback, for which Go asks no proxy anyway.
+func atOwnAddress(t *testing.T) *httptest.Server {
+	t.Helper()
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range all {
+		prefix, err := netip.ParsePrefix(a.String())
+		if err != nil || !prefix.Addr().IsGlobalUnicast() {
+			continue
+		}
+		listener, err := net.Listen("tcp", netip.AddrPortFrom(prefix.Addr(), 0).String())
+		if err != nil {
+			continue
+		}
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "this machine's own answer") }))
+		_ = server.Listener.Close()
+		server.Listener = listener
+		server.Start()
+		t.Cleanup(server.Close)
+		return server
+	}
+	t.Skip("this machine has no address besides loopback")
+	return nil
 }

@@ -122,6 +122,17 @@ func TestWhatTheHubWouldRefuseIsNoImage(t *testing.T) {
 		"a version of the live system": {"ztp", []inputChange{{env, "spec:\n", "spec:\n  osImageVersion: '4.19'\n"}}, []string{
 			env + ", document 1, line 7: spec.osImageVersion is not acted upon: the live system is that of --base-image",
 		}},
+		"hosts that join as they are": {input: "nodes"},
+		"hosts that join": {
+			"nodes", []inputChange{
+				{"nodes-config.yaml", "cpuArchitecture: amd64\n", "cpuArchitecture: amd64\nproxy: {httpProxy: 'http://user:hunter2@p.example', noProxy: '*.lab.example'}\n"},
+				{"nodes-config.yaml", "hostname: extra-1", "hostname: " + strings.Repeat("extra", 20)},
+			},
+			[]string{
+				`nodes-config.yaml, document 1, line 2: proxy.noProxy "*.lab.example"`,
+				"nodes-config.yaml, document 1, line 21: hosts[1].hostname",
+			},
+		},
 		"fencing": {
 			"ztp",
 			[]inputChange{{"hostconfig/fencing-credentials.yaml", "", "[{hostname: master-0, address: 192.0.2.9, username: a, password: hunter2}]\n"}},
@@ -131,8 +142,11 @@ func TestWhatTheHubWouldRefuseIsNoImage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			flags := ztp
-			if tc.input == "configs" {
+			switch tc.input {
+			case "configs":
 				flags = files
+			case "nodes":
+				flags = []string{"--workflow", "addnodes"}
 			}
 			said := dryRun(t, tc.input, tc.changes, flags...)
 			if tc.want == nil {

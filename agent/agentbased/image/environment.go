@@ -121,9 +121,9 @@ func (p *Plan) proxy() map[string]string {
 	if in == nil || in.HTTPProxy == "" && in.HTTPSProxy == "" {
 		return nil
 	}
-	no := p.Rendezvous.String()
-	if in.NoProxy != "" {
-		no = in.NoProxy + "," + no
+	no := in.NoProxy
+	if p.Rendezvous.IsValid() { // a host that joins is its own hub, which its programs ask no proxy for
+		no = strings.TrimPrefix(no+","+p.Rendezvous.String(), ",")
 	}
 	out := map[string]string{}
 	for name, value := range map[string]string{"HTTP_PROXY": in.HTTPProxy, "HTTPS_PROXY": in.HTTPSProxy, "NO_PROXY": no} {

@@ -150,6 +150,9 @@ func (r *reading) checkNodes(d *manifests.Draft) {
 	if r.o.RendezvousIP != "" {
 		r.add("--rendezvous-ip", "is given, and each host that joins runs the hub for itself: leave it out")
 	}
+	if r.o.Installer {
+		r.add(installerFlag, "is given, and hosts that join get their Ignition from the running cluster: leave it out")
+	}
 	if r.o.Format == ConfigImage {
 		r.add("--format", "is %s, which is for the appliances of a new cluster: leave it out", ConfigImage)
 	}
@@ -163,6 +166,7 @@ func (r *reading) checkNodes(d *manifests.Draft) {
 		r.plan.Wanted = manifests.Requirements{WorkerAgents: len(n.Hosts)}
 		r.describeHosts(d)
 		r.addresses(d)
+		r.refused(d)
 	}
 	for _, p := range r.problems {
 		d.Add(p)

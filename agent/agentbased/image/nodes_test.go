@@ -83,6 +83,37 @@ func TestWhatAHostThatJoinsReads(t *testing.T) {
 		Not(HaveKey(places.NodeZeroIP)), Not(HaveKey(places.ServiceBaseURL))), "each host finds its own address")
 }
 
+// TestHostsThatJoinBehindAProxy: the console, the agent and the hub of each host use it; that hub itself is on the
+// host, whose address is not known yet.
+func TestHostsThatJoinBehindAProxy(t *testing.T) {
+	g := NewWithT(t)
+	o := addNodes("nodes")
+	dir := t.TempDir()
+	g.Expect(os.CopyFS(dir, os.DirFS(o.Dir))).To(Succeed())
+	o.Dir = dir
+	path := filepath.Join(dir, "nodes-config.yaml")
+	raw, err := os.ReadFile(path)
+	g.Expect(err).NotTo(HaveOccurred())
+	proxy := "proxy: {httpProxy: \"http://p.example:3128\", httpsProxy: \"http://s.example:3128\", noProxy: .lab.example}\n"
+	g.Expect(os.WriteFile(path, append([]byte(proxy), raw...), 0o600)).To(Succeed())
+	config, err := plan(t, o).Ignition(identity(t))
+	g.Expect(err).NotTo(HaveOccurred())
+	d, err := liveimage.Decode(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	root := hostfile.Dir{Root: t.TempDir()}
+	for _, f := range d.Files {
+		g.Expect(places.Write(root, f.Path, f.Data, 0o600)).To(Succeed())
+	}
+	for _, file := range []string{hostfile.AgentEnv, places.ServiceSettings + "/assisted-service.env"} {
+		values, err := places.ReadEnv(root, file)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(values).To(And(HaveKeyWithValue("HTTP_PROXY", "http://p.example:3128"), HaveKeyWithValue("https_proxy", "http://s.example:3128"), HaveKeyWithValue("NO_PROXY", ".lab.example")), file)
+	}
+	set, _, err := manifests.Read(manifests.Files{Root: root.Root, InfraEnv: places.Manifests + "/infraenv.yaml"}, manifests.Options{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(set.InfraEnv.Spec.Proxy).To(HaveField("NoProxy", ".lab.example"), "the hub has it, too")
+}
+
 // TestTokensOfHostsThatJoinEnd by the claim that the hub acts upon.
 func TestTokensOfHostsThatJoinEnd(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -144,6 +175,11 @@ func TestSingleMistakesWithHostsThatJoin(t *testing.T) {
 		"other settings": {func(o *image.Options) error {
 			return os.WriteFile(filepath.Join(o.Dir, "clusterconfig/import-cluster-config.json"), []byte(`{"network": {}}`), 0o600)
 		}, `unknown field "network"`},
+		"a program that nobody needs": {func(o *image.Options) error { o.Installer = true; return nil },
+			"--openshift-install: is given, and hosts that join get their Ignition from the running cluster: leave it out"},
+		"a proxy that is none": {func(o *image.Options) error {
+			return os.WriteFile(filepath.Join(o.Dir, "nodes-config.yaml"), []byte("proxy: {httpProxy: proxy}\n"), 0o600)
+		}, "nodes-config.yaml, document 1, line 1: proxy.httpProxy is no URL: write one such as http://proxy.example:3128"},
 		"no credentials": {func(o *image.Options) error { return os.Remove(filepath.Join(o.Dir, "pull-secret.json")) }, "pull-secret.json: is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -107,7 +107,7 @@ func (r *reading) tell(d *manifests.Draft, x Refused) {
 		at = d.InfraEnvAt
 	case "Agent":
 		at, where = r.hosts[x.Host].at, strings.TrimSuffix(r.hosts[x.Host].path, ".networkConfig")+".hostname"
-		if d.Agent == nil {
+		if d.Agent == nil && d.Nodes == nil {
 			r.add(hostFolder, "the name of host %s %s", r.hosts[x.Host].Name, text)
 			return
 		}
@@ -120,6 +120,12 @@ func (r *reading) tell(d *manifests.Draft, x Refused) {
 	if d.Install != nil && kind != "Agent" {
 		if at, where = d.InstallAt, inConfig(kind, where); kind == "InfraEnv" && where == "additionalNTPSources" {
 			at = d.AgentAt
+		}
+	}
+	if d.Nodes != nil && kind != "Agent" {
+		if at, where = d.NodesAt, inConfig(kind, where); where == "pullSecret" {
+			r.add(pullSecretFile, "%s", text)
+			return
 		}
 	}
 	if !at.Told(where) {

@@ -32,6 +32,7 @@ type NodesConfig struct {
 	SSHKey               string      `json:"sshKey"`
 	AdditionalNTPSources []string    `json:"additionalNTPSources"`
 	BootArtifactsBaseURL string      `json:"bootArtifactsBaseURL"`
+	Proxy                *Proxy      `json:"proxy"`
 	Hosts                []AgentHost `json:"hosts"`
 
 	RendezvousIP Ignored `json:"rendezvousIP" refuse:"each host that joins runs the hub for itself; take it away"`
@@ -94,6 +95,7 @@ func (n *nodesReader) check() {
 	if len(in.Hosts) == 0 {
 		at.missing("hosts", "a list with interfaces (name, macAddress) of each host that joins")
 	}
+	checkProxy(at, "proxy", in.Proxy)
 	n.checkHosts(at, in.Hosts)
 	for i := range in.Hosts {
 		if role := in.Hosts[i].Role; slices.Contains(roles, role) && role != "worker" {
@@ -104,6 +106,16 @@ func (n *nodesReader) check() {
 
 // convert makes what a host that joins has of manifests.
 func (n *nodesReader) convert() {
+	env := n.infraEnv()
+	n.set.describe(env, n.config.Hosts)
+	n.set.InfraEnv = env
+	if n.files.ReleaseImage != "" {
+		n.set.ClusterImageSet = imageSet(n.files.Cluster, n.files.ReleaseImage)
+	}
+}
+
+// infraEnv is that of the hosts, without their networks.
+func (n *nodesReader) infraEnv() *InfraEnv {
 	name := n.files.Cluster
 	env := &InfraEnv{Head: Head{APIVersion: "agent-install.openshift.io/v1beta1", Kind: "InfraEnv", Metadata: Meta{Name: name, Namespace: name}}}
 	env.Spec.PullSecretRef = &Ref{Name: pullSecretName}
@@ -112,11 +124,8 @@ func (n *nodesReader) convert() {
 	if ours, is := architectures[n.config.CPUArchitecture]; is {
 		env.Spec.CPUArchitecture = ours
 	}
-	n.set.describe(env, n.config.Hosts)
-	n.set.InfraEnv = env
-	if n.files.ReleaseImage != "" {
-		n.set.ClusterImageSet = imageSet(name, n.files.ReleaseImage)
-	}
+	env.Spec.Proxy = n.config.Proxy
+	return env
 }
 
 // draft is what the reader has so far.
@@ -124,6 +133,7 @@ func (n *nodesReader) draft() *Draft {
 	out := n.reader.draft()
 	if out.NodesAt = (Document{n.at}); n.at != nil {
 		out.Nodes = &n.config
+		out.Whole = &Set{InfraEnv: n.infraEnv(), PullSecret: n.set.PullSecret}
 	}
 	return out
 }
