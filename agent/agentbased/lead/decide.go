@@ -6,6 +6,7 @@
 package lead
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -47,7 +48,9 @@ func decideCluster(required Required, c wire.Cluster) step {
 		return step{done: true, message: messages.StartInstalled}
 	case wire.ClusterStatusError, wire.ClusterStatusCancelled:
 		return step{failed: true, message: messages.StartEnded, args: []string{state(c.Status, c.StatusInfo)}}
-	case wire.ClusterStatusPreparingForInstallation, wire.ClusterStatusInstalling, wire.ClusterStatusFinalizing, wire.ClusterStatusInstallingPendingUserAction:
+	case wire.ClusterStatusInstallingPendingUserAction:
+		return step{message: messages.StartPersonWanted, args: []string{waitingInWords(c)}}
+	case wire.ClusterStatusPreparingForInstallation, wire.ClusterStatusInstalling, wire.ClusterStatusFinalizing:
 		return step{message: messages.StartInstalling, args: []string{progress(c)}}
 	}
 	known := count(c.Hosts, wire.HostStatusKnown)
@@ -65,21 +68,23 @@ func decideCluster(required Required, c wire.Cluster) step {
 
 // decideNode decides on the host that joins a running cluster.
 func decideNode(h wire.Host) step {
-	about := state(h.Status, h.StatusInfo)
+	words := state(h.Status, h.StatusInfo)
 	switch h.Status {
 	case wire.HostStatusKnown:
 		return step{install: true, message: messages.AddNodeInstalling, args: []string{"it is ready"}}
 	case wire.HostStatusInstalled, wire.HostStatusAddedToExistingCluster:
-		return step{done: true, message: messages.AddNodeInstalling, args: []string{about}}
+		return step{done: true, message: messages.AddNodeInstalling, args: []string{words}}
 	case wire.HostStatusError, wire.HostStatusCancelled:
-		return step{failed: true, message: messages.AddNodeEnded, args: []string{about}}
-	case wire.HostStatusPreparingForInstallation, wire.HostStatusPreparingSuccessful, wire.HostStatusInstalling, wire.HostStatusInstallingInProgress, wire.HostStatusInstallingPendingUserAction:
+		return step{failed: true, message: messages.AddNodeEnded, args: []string{words}}
+	case wire.HostStatusInstallingPendingUserAction: // its stage would say nothing of what to do
+		return step{message: messages.AddNodePersonWanted, args: []string{words}}
+	case wire.HostStatusPreparingForInstallation, wire.HostStatusPreparingSuccessful, wire.HostStatusInstalling, wire.HostStatusInstallingInProgress:
 		if h.Progress != nil && h.Progress.CurrentStage != "" {
-			about = string(h.Progress.CurrentStage)
+			words = string(h.Progress.CurrentStage)
 		}
-		return step{message: messages.AddNodeInstalling, args: []string{about}}
+		return step{message: messages.AddNodeInstalling, args: []string{words}}
 	default:
-		return step{message: messages.AddNodeWaiting, args: []string{about}}
+		return step{message: messages.AddNodeWaiting, args: []string{words}}
 	}
 }
 
@@ -107,11 +112,27 @@ func hostsInWords(required Required, hosts []wire.Host) string {
 		if told++; told > shown {
 			return text + "\n  and others"
 		}
-		name := h.RequestedHostname
-		if name == "" {
-			name = h.ID
+		text += "\n  " + about(h)
+	}
+	return text
+}
+
+// about is the host's name with its state.
+func about(h wire.Host) string {
+	return cmp.Or(h.RequestedHostname, h.ID) + ": " + state(h.Status, h.StatusInfo)
+}
+
+// waitingInWords says which hosts a person has to look at.
+func waitingInWords(c wire.Cluster) string {
+	text, told := state(c.Status, c.StatusInfo), 0
+	for _, h := range c.Hosts {
+		if h.Status != wire.HostStatusInstallingPendingUserAction {
+			continue
 		}
-		text += "\n  " + name + ": " + state(h.Status, h.StatusInfo)
+		if told++; told > shown {
+			return text + "\n  and others"
+		}
+		text += "\n  " + about(h)
 	}
 	return text
 }

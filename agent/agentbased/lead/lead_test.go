@@ -50,6 +50,10 @@ func TestWhenTheClusterIsInstalled(t *testing.T) {
 		{"too many", three, "ready", hosts("known", "known", "known", "known"), step{message: messages.StartHostsTooMany}, "1 are too many\n  edge1: known (About it)"},
 		{"preparing", three, "preparing-for-installation", hosts("known"), step{message: messages.StartInstalling}, "preparing-for-installation"},
 		{"installing", three, "installing", hosts("installed", "installing-in-progress"), step{message: messages.StartInstalling}, "installing, 1 of 2 hosts are installed"},
+		{
+			"a person has to act", three, "installing-pending-user-action", hosts("installing-in-progress", "installing-pending-user-action"), step{message: messages.StartPersonWanted},
+			"installing-pending-user-action (Sentence)\n  edge2: installing-pending-user-action (About it)",
+		},
 		{"failed", three, "error", hosts("error"), step{failed: true, message: messages.StartEnded}, "error (Sentence)"},
 		{"installed", three, "installed", nil, step{done: true, message: messages.StartInstalled}, ""},
 	} {
@@ -82,6 +86,13 @@ func TestWhenTheHostIsInstalled(t *testing.T) {
 	} {
 		NewWithT(t).Expect(decideNode(wire.Host{Status: status})).To(Equal(want), status)
 	}
+	waits := wire.Host{
+		Status: "installing-pending-user-action", StatusInfo: "The host booted the live image again instead of its disk; correct its boot order and reboot it.",
+		Progress: &wire.HostProgressInfo{CurrentStage: wire.HostStageRebooting},
+	}
+	NewWithT(t).Expect(decideNode(waits)).To(Equal(step{message: messages.AddNodePersonWanted, args: []string{
+		"installing-pending-user-action (The host booted the live image again instead of its disk; correct its boot order and reboot it)",
+	}}), "the hub's reason, not the stage")
 }
 
 func TestHowManyHostsThereWillBe(t *testing.T) {

@@ -68,11 +68,13 @@ const (
 	StartClusterNotReady ID = "start_cluster_not_ready"
 	StartRefused         ID = "start_refused"
 	StartInstalling      ID = "start_installing"
+	StartPersonWanted    ID = "start_person_wanted"
 	StartEnded           ID = "start_ended"
 	StartInstalled       ID = "start_installed"
 	AddNodeWaiting       ID = "add_node_waiting"
 	AddNodeRefused       ID = "add_node_refused"
 	AddNodeInstalling    ID = "add_node_installing"
+	AddNodePersonWanted  ID = "add_node_person_wanted"
 	AddNodeEnded         ID = "add_node_ended"
 	UIAvailable          ID = "ui_available"
 	ConfigImageRefused   ID = "config_image_refused"
@@ -114,6 +116,7 @@ var table = []Message{
 	{AddNodeWaiting, SlotAddNode, Warning, "This host does not join the cluster yet: %s.", []string{"state of the host"}},
 	{AddNodeRefused, SlotAddNode, Error, "The hub does not install this host: %s.", []string{"reason"}},
 	{AddNodeInstalling, SlotAddNode, Info, "This host is being installed for the cluster: %s.", []string{"state of the host"}},
+	{AddNodePersonWanted, SlotAddNode, Warning, "The installation of this host waits for a person: %s.", []string{"state of the host, and what to do"}},
 	{AddNodeEnded, SlotAddNode, Error, "The installation of this host has failed: %s.", []string{"state of the host"}},
 
 	{StartHubAway, SlotStart, Warning, "The hub of this installation does not answer: %s.", []string{"reason"}},
@@ -122,6 +125,7 @@ var table = []Message{
 	{StartClusterNotReady, SlotStart, Warning, "All hosts are ready, the cluster is not: %s.", []string{"state of the cluster"}},
 	{StartRefused, SlotStart, Error, "The hub does not start the installation: %s.", []string{"reason"}},
 	{StartInstalling, SlotStart, Info, "The cluster is being installed: %s.", []string{"state of the cluster"}},
+	{StartPersonWanted, SlotStart, Warning, "The installation waits for a person: %s.", []string{"which hosts, and what to do"}},
 	{StartEnded, SlotStart, Error, "The installation has ended without a cluster: %s.", []string{"state of the cluster"}},
 	{StartInstalled, SlotStart, Info, "The cluster is installed.", nil},
 
