@@ -21,9 +21,7 @@ func AskedBy(set *manifests.Set) (Asked, error) {
 	if set.ClusterImageSet != nil {
 		r.image = set.ClusterImageSet.Spec.ReleaseImage
 		if ref, err := parse(r.image); err == nil {
-			if found := tagForm.FindStringSubmatch(ref.tag); found != nil && ref.digest == "" {
-				r.version, r.architecture = found[1], found[2]
-			}
+			r.version, r.architecture, _ = ref.release()
 		}
 	}
 	var out Asked

@@ -27,8 +27,9 @@ import (
 
 // Releases tells which version and architecture a release image has; see [Registry].
 type Releases interface {
-	// Look returns the version, and the architecture as the protocol names it; multi for several.
-	Look(ctx context.Context, image, mirror, pullSecret string) (version, architecture string, err error)
+	// Look returns the version, and the architecture as the protocol names it; multi for several. The sources are asked
+	// one after the other.
+	Look(ctx context.Context, image string, sources []Source, pullSecret string) (version, architecture string, err error)
 }
 
 // Hub makes single calls; see [hubclient.Client]. An error with a status is a

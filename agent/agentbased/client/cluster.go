@@ -61,7 +61,7 @@ func (c *Client) createCluster(ctx context.Context, set *manifests.Set) (*wire.C
 	if set.ClusterImageSet != nil {
 		r.image = set.ClusterImageSet.Spec.ReleaseImage
 		var err error
-		if r.version, r.architecture, err = c.Releases.Look(ctx, r.image, c.Settings.Mirror, set.PullSecret); err != nil {
+		if r.version, r.architecture, err = c.lookUp(ctx, r.image, set.PullSecret); err != nil {
 			return nil, fmt.Errorf("release image %s of %s: %w", r.image, c.Settings.Files.ClusterImageSet, err)
 		}
 		c.Log.Info("the release is known", "image", r.image, "version", r.version, "architecture", r.architecture)

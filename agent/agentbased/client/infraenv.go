@@ -43,7 +43,7 @@ func (c *Client) RegisterInfraEnv(ctx context.Context) error {
 	r := release{version: cluster.OpenshiftVersion, architecture: cluster.CPUArchitecture}
 	if set.ClusterImageSet != nil && r.version == "" {
 		image := set.ClusterImageSet.Spec.ReleaseImage
-		if r.version, r.architecture, err = c.Releases.Look(ctx, image, c.Settings.Mirror, set.PullSecret); err != nil {
+		if r.version, r.architecture, err = c.lookUp(ctx, image, set.PullSecret); err != nil {
 			return fmt.Errorf("release image %s of %s: %w", image, c.Settings.Files.ClusterImageSet, err)
 		}
 	}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -43,27 +44,19 @@ var (
 )
 
 // Look implements [Releases].
-func (r Registry) Look(ctx context.Context, image, mirror, pullSecret string) (version, architecture string, err error) {
+func (r Registry) Look(ctx context.Context, image string, sources []Source, pullSecret string) (version, architecture string, err error) {
 	ref, err := parse(image)
 	if err != nil {
 		return "", "", err
 	}
-	if found := tagForm.FindStringSubmatch(ref.tag); found != nil && ref.digest == "" {
-		return found[1], found[2], nil
-	}
-	if mirror != "" {
-		other, err := parse(mirror)
-		if err != nil {
-			return "", "", fmt.Errorf("%s: %w", mirrorEnv, err)
-		}
-		ref.host, ref.path = other.host, other.path
+	if version, architecture, told := ref.release(); told {
+		return version, architecture, nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, lookupTimeout, errors.New("the registry did not answer in time"))
 	defer cancel()
-	s := &session{http: r.HTTP, ref: ref, auth: credentials(pullSecret, ref)}
-	config, several, err := s.config(ctx)
+	config, several, err := r.ask(ctx, ref, sources, pullSecret)
 	if err != nil {
-		return "", "", fmt.Errorf("ask %s what it is: %w; a tag such as 4.19.3-x86_64 would say it, too", ref.host, err)
+		return "", "", fmt.Errorf("%w; a tag such as 4.19.3-x86_64 would say it, too", err)
 	}
 	version = config.Config.Labels[versionLabel]
 	if version == "" {
@@ -74,6 +67,61 @@ func (r Registry) Look(ctx context.Context, image, mirror, pullSecret string) (v
 	}
 	return version, machine(config.Architecture), nil
 }
+
+// ask asks one source after the other, until one has the image.
+func (r Registry) ask(ctx context.Context, ref reference, sources []Source, pullSecret string) (config imageConfig, several bool, err error) {
+	var failed error
+	for _, source := range sources {
+		other, err := parse(source.Repository)
+		if err != nil {
+			return config, false, err
+		}
+		ref.host, ref.path = other.host, other.path
+		one, end := r.session(ref, source.Insecure, pullSecret)
+		config, several, err = one.config(ctx)
+		if source.Insecure && errors.Is(err, errUnreachable) { // such a registry may speak without TLS
+			one.scheme = "http"
+			config, several, err = one.config(ctx)
+		}
+		end()
+		if err == nil {
+			return config, several, nil
+		}
+		err = fmt.Errorf("ask %s what it is: %w", ref.host, err)
+		if failed != nil {
+			err = fmt.Errorf("%w; %w", failed, err)
+		}
+		failed = err
+	}
+	return config, false, failed
+}
+
+// session is a look-up at one source, to be ended.
+func (r Registry) session(ref reference, insecure bool, pullSecret string) (s *session, end func()) {
+	s = &session{http: r.HTTP, scheme: "https", ref: ref, auth: credentials(pullSecret, ref)}
+	if !insecure {
+		return s, func() {}
+	}
+	transport, is := r.HTTP.Transport.(*http.Transport)
+	if !is {
+		transport = http.DefaultTransport.(*http.Transport)
+	}
+	transport = transport.Clone()
+	if transport.TLSClientConfig == nil {
+		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	transport.TLSClientConfig.InsecureSkipVerify = true //nolint:gosec // as the host's registries.conf says of this place
+	s.http, s.insecure = &http.Client{Transport: transport}, true
+	return s, s.http.CloseIdleConnections
+}
+
+// errUnreachable means that there was no answer.
+var errUnreachable = errors.New("it does not answer")
+
+// unreachable is such an error; it says why.
+type unreachable struct{ error }
+
+func (unreachable) Is(target error) bool { return target == errUnreachable }
 
 // machine is the protocol's name of an architecture.
 func machine(name string) string {
@@ -100,6 +148,18 @@ func parse(image string) (reference, error) {
 	out.host = host
 	out.path, out.tag, _ = strings.Cut(path, ":")
 	return out, nil
+}
+
+// repository is the registry with the path.
+func (r reference) repository() string { return r.host + "/" + r.path }
+
+// release is what the tag says, where it is as releases are published.
+func (r reference) release() (version, architecture string, told bool) {
+	found := tagForm.FindStringSubmatch(r.tag)
+	if found == nil || r.digest != "" {
+		return "", "", false
+	}
+	return found[1], found[2], true
 }
 
 // credentials are those of the registry in a pull secret, as user:password; the longest
@@ -129,8 +189,11 @@ func credentials(pullSecret string, ref reference) string {
 
 // session is one look-up.
 type session struct {
-	http *http.Client
-	ref  reference
+	http   *http.Client
+	scheme string
+	ref    reference
+	// insecure tells that the place may speak without TLS.
+	insecure bool
 	// auth is user:password of the pull secret, authorization what the registry has asked for.
 	auth, authorization string
 }
@@ -175,7 +238,7 @@ func firstOf(texts ...string) string {
 
 // get fetches a JSON document; a registry that asks for a token gets one.
 func (s *session) get(ctx context.Context, path string, accept []string, out any) error {
-	target := "https://" + s.ref.host + "/v2/" + s.ref.path + "/" + path
+	target := s.scheme + "://" + s.ref.host + "/v2/" + s.ref.path + "/" + path
 	raw, challenge, err := s.fetch(ctx, target, accept, s.authorization)
 	if err == nil && challenge != "" {
 		if err = s.login(ctx, challenge); err == nil {
@@ -211,7 +274,7 @@ func (s *session) fetch(ctx context.Context, target string, accept []string, aut
 		if inner, ok := errors.AsType[*url.Error](err); ok {
 			err = inner.Err
 		}
-		return nil, "", err
+		return nil, "", unreachable{err}
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode == http.StatusUnauthorized {
@@ -245,7 +308,7 @@ func (s *session) login(ctx context.Context, challenge string) error {
 		given[p[1]] = p[2]
 	}
 	realm, err := url.Parse(given["realm"])
-	if err != nil || realm.Scheme != "https" || realm.Host == "" {
+	if err != nil || realm.Scheme != "https" && (!s.insecure || realm.Scheme != "http") || realm.Host == "" {
 		return fmt.Errorf("it wants a login by %.40q, which is not known here", challenge)
 	}
 	query := realm.Query()

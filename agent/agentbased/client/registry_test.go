@@ -4,12 +4,15 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/agent/agentbased/client"
+	"github.com/ironflow/ironflow/api/hostfile"
 )
 
 // registry is one that hands out tokens, with an image of one architecture and an index.
@@ -82,7 +85,11 @@ func TestWhatAReleaseImageIs(t *testing.T) {
 			if secret == "" {
 				secret = `{"auths": {"REGISTRY": {"auth": "eDp5"}, "REGISTRY/ocp": {"auth": "dTpw"}}}`
 			}
-			version, architecture, err := client.Registry{HTTP: server.Client()}.Look(t.Context(), here(tc.image), here(tc.mirror), here(secret))
+			var version, architecture string
+			sources, err := client.Sources(hostfile.Dir{Root: t.TempDir()}, here(tc.image), here(tc.mirror))
+			if err == nil {
+				version, architecture, err = client.Registry{HTTP: server.Client()}.Look(t.Context(), here(tc.image), sources, here(secret))
+			}
 			if tc.want != "" {
 				g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
 				return
@@ -96,4 +103,76 @@ func TestWhatAReleaseImageIs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// digest is that of a release.
+var digest = "sha256:" + strings.Repeat("0a", 32)
+
+// TestAReleaseIsLookedUpWhereItIsPulledFrom: the host's registries.conf says where, as for container tools and the console's check.
+func TestAReleaseIsLookedUpWhereItIsPulledFrom(t *testing.T) {
+	plain := httptest.NewServer(answering(t))
+	t.Cleanup(plain.Close)
+	unknown := httptest.NewTLSServer(answering(t)) // whose certificate nobody trusts
+	t.Cleanup(unknown.Close)
+	empty := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(empty.Close)
+	mirror := func(server *httptest.Server, more string) string {
+		_, address, _ := strings.Cut(server.URL, "://")
+		return "[[registry.mirror]]\nlocation = \"" + address + "/mirror\"\n" + more + "\n"
+	}
+	const (
+		registry = "[[registry]]\nlocation = \"quay.invalid/ocp\"\n"
+		insecure = "insecure = true"
+	)
+	for name, tc := range map[string]struct {
+		conf string
+		env  string
+		want string
+	}{
+		"without TLS":                        {conf: registry + mirror(plain, insecure)},
+		"without a good certificate":         {conf: registry + mirror(unknown, insecure)},
+		"at the second mirror":               {conf: registry + mirror(empty, insecure) + mirror(plain, insecure)},
+		"at a mirror for digests":            {conf: registry + "mirror-by-digest-only = true\n" + mirror(plain, insecure)},
+		"at the source, moved":               {conf: "[[registry]]\nprefix = \"*.invalid\"\n" + insecure + "\nlocation = \"" + strings.TrimPrefix(plain.URL, "http://") + "\""},
+		"with the mirror of the environment": {conf: registry + mirror(plain, insecure), env: strings.TrimPrefix(plain.URL, "http://") + "/mirror/release"},
+		"after one that is only there":       {conf: registry + mirror(plain, insecure), env: "127.0.0.1:1/ocp"},
+		"never without TLS, unless allowed":  {conf: registry + mirror(plain, ""), want: "server gave HTTP response to HTTPS client"},
+		"nowhere":                            {conf: registry + "blocked = true", want: "/etc/containers/registries.conf blocks quay.invalid/ocp/release, and has no mirror of it"},
+		"at a mirror for tags":               {conf: registry + "blocked = true\n" + mirror(plain, insecure+"\npull-from-mirror = \"tag-only\""), want: "blocks quay.invalid/ocp/release"},
+		"a file that is no TOML":             {conf: "[[registry", want: "/etc/containers/registries.conf: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			hub, root := newHub(t, fresh()), host(t)
+			conf := filepath.Join(root, "etc/containers/registries.conf")
+			g.Expect(os.MkdirAll(filepath.Dir(conf), 0o755)).To(Succeed())
+			g.Expect(os.WriteFile(conf, []byte(tc.conf), 0o600)).To(Succeed())
+			images := filepath.Join(root, "manifests/cluster-image-set.yaml")
+			raw, err := os.ReadFile(images)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(os.WriteFile(images, []byte(strings.Replace(string(raw), "registry.example/ocp-release:4.19.3-x86_64", "quay.invalid/ocp/release@"+digest, 1)), 0o600)).To(Succeed())
+			err = newClient(t, hub.URL, root, map[string]string{"OPENSHIFT_INSTALL_RELEASE_IMAGE_MIRROR": tc.env}).Run(t.Context(), "registerCluster")
+			if tc.want != "" {
+				g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
+				return
+			}
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(hub.body(t, "POST /clusters")).To(And(ContainSubstring(`"openshift_version":"4.19.3"`), ContainSubstring(`"ocp_release_image":"quay.invalid/ocp/release@`+digest+`"`)))
+		})
+	}
+}
+
+// answering is a registry that has the image in every repository, for everybody.
+func answering(t *testing.T) http.Handler {
+	t.Helper()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/release/manifests/"+digest):
+			_, _ = io.WriteString(w, `{"config": {"digest": "sha256:config"}}`)
+		case strings.HasSuffix(r.URL.Path, "/release/blobs/sha256:config"):
+			_, _ = io.WriteString(w, `{"architecture": "amd64", "config": {"Labels": {"io.openshift.release": "4.19.3"}}}`)
+		default:
+			http.NotFound(w, r)
+		}
+	})
 }
