@@ -124,7 +124,8 @@ func TestWhatTheHubWouldRefuseIsNoImage(t *testing.T) {
 		}},
 		"hosts that join as they are": {input: "nodes"},
 		"hosts that join": {
-			"nodes", []inputChange{
+			"nodes",
+			[]inputChange{
 				{"nodes-config.yaml", "cpuArchitecture: amd64\n", "cpuArchitecture: amd64\nproxy: {httpProxy: 'http://user:hunter2@p.example', noProxy: '*.lab.example'}\n"},
 				{"nodes-config.yaml", "hostname: extra-1", "hostname: " + strings.Repeat("extra", 20)},
 			},

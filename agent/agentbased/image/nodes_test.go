@@ -175,8 +175,10 @@ func TestSingleMistakesWithHostsThatJoin(t *testing.T) {
 		"other settings": {func(o *image.Options) error {
 			return os.WriteFile(filepath.Join(o.Dir, "clusterconfig/import-cluster-config.json"), []byte(`{"network": {}}`), 0o600)
 		}, `unknown field "network"`},
-		"a program that nobody needs": {func(o *image.Options) error { o.Installer = true; return nil },
-			"--openshift-install: is given, and hosts that join get their Ignition from the running cluster: leave it out"},
+		"a program that nobody needs": {
+			func(o *image.Options) error { o.Installer = true; return nil },
+			"--openshift-install: is given, and hosts that join get their Ignition from the running cluster: leave it out",
+		},
 		"a proxy that is none": {func(o *image.Options) error {
 			return os.WriteFile(filepath.Join(o.Dir, "nodes-config.yaml"), []byte("proxy: {httpProxy: proxy}\n"), 0o600)
 		}, "nodes-config.yaml, document 1, line 1: proxy.httpProxy is no URL: write one such as http://proxy.example:3128"},

@@ -51,7 +51,8 @@ func TestWhenTheClusterIsInstalled(t *testing.T) {
 		{"preparing", three, "preparing-for-installation", hosts("known"), step{message: messages.StartInstalling}, "preparing-for-installation"},
 		{"installing", three, "installing", hosts("installed", "installing-in-progress"), step{message: messages.StartInstalling}, "installing, 1 of 2 hosts are installed"},
 		{
-			"a person has to act", three, "installing-pending-user-action", hosts("installing-in-progress", "installing-pending-user-action"), step{message: messages.StartPersonWanted},
+			"a person has to act", three, "installing-pending-user-action", hosts("installing-in-progress", "installing-pending-user-action"),
+			step{message: messages.StartPersonWanted},
 			"installing-pending-user-action (Sentence)\n  edge2: installing-pending-user-action (About it)",
 		},
 		{"failed", three, "error", hosts("error"), step{failed: true, message: messages.StartEnded}, "error (Sentence)"},
