@@ -52,9 +52,10 @@ const (
 	IPAConfig = "/etc/ironic-python-agent.conf"
 	// UnitDir is where systemd units of the live image lie.
 	UnitDir = "/etc/systemd/system"
-	// AgentUnit and IPAUnit are names that other programs rely on.
-	AgentUnit = "agent.service"
-	IPAUnit   = "ironic-agent.service"
+	// AgentUnit, IPAUnit and NmstateUnit are names that other programs rely on.
+	AgentUnit   = "agent.service"
+	IPAUnit     = "ironic-agent.service"
+	NmstateUnit = "ironflow-nmstate.service"
 	// AgentBinary and StepBinary are where the live image keeps our programs.
 	AgentBinary = "/usr/local/bin/ironflow-agent"
 	StepBinary  = "/usr/local/bin/ironflow-step"

@@ -4,6 +4,8 @@ import (
 	_ "embed" // the script
 	"fmt"
 	"strings"
+
+	"github.com/ironflow/ironflow/api/hostfile"
 )
 
 // Nmstate is what the live system sets up of the network by itself, beside keyfiles.
@@ -26,7 +28,6 @@ var applyNmstate string
 const (
 	nmstateFolder = "/etc/ironflow/nmstate"
 	nmstateScript = "/usr/local/bin/ironflow-nmstate.sh"
-	nmstateUnit   = "ironflow-nmstate.service"
 )
 
 // nmstateService sets the network up before anybody waits for it. What fails is told on
@@ -69,5 +70,5 @@ func (c HostConfig) nmstate(l *layer) {
 		}
 	}
 	l.file(nmstateScript, 0o755, applyNmstate)
-	l.unit(nmstateUnit, true, nmstateService)
+	l.unit(hostfile.NmstateUnit, true, nmstateService)
 }

@@ -43,16 +43,27 @@ type verdict struct {
 	args    []string
 }
 
-// decide compares addresses with those that are expected. final says that nothing more is
-// waited for.
-func decide(want []netip.Addr, all []Address, final bool) verdict {
-	have := usable(all)
+// moment is what a decision depends on besides addresses.
+type moment struct {
+	// settled says that addresses have not changed for long enough.
+	settled bool
+	// another says that the hub of another host has answered this host.
+	another bool
+}
+
+// decide compares addresses with those that are expected. An expected one that the kernel
+// still asks about is waited for, however long that takes: this may well be the rendezvous
+// host. One that comes when another host is the hub already makes no second hub.
+func decide(want []netip.Addr, all []Address, now moment) verdict {
+	have, asked := usable(all), false
 	for _, w := range want {
 		for i, a := range have {
 			switch {
-			case a.Addr != w || a.Tentative:
-			case a.Duplicate:
+			case a.Addr != w:
+			case a.Duplicate || now.another:
 				return verdict{message: messages.RendezvousDuplicate, args: []string{a.Addr.String(), a.Interface}}
+			case a.Tentative:
+				asked = true
 			default:
 				return verdict{match: &have[i], message: messages.RendezvousIs, args: []string{a.Addr.String(), a.Interface}}
 			}
@@ -62,7 +73,7 @@ func decide(want []netip.Addr, all []Address, final bool) verdict {
 	switch {
 	case len(have) == 0:
 		return verdict{message: messages.RendezvousNoAddress, args: []string{list(want)}}
-	case final:
+	case now.settled && !asked:
 		id = messages.RendezvousIsNot
 	}
 	return verdict{message: id, args: []string{list(want), inWords(have)}}

@@ -21,24 +21,28 @@ func TestDecisions(t *testing.T) {
 		name  string
 		want  string
 		have  []Address
-		final bool
+		now   moment
 		match string
 		id    messages.ID
 		args  []string
 	}{
-		{"it has the address", "192.0.2.1", []Address{at("192.0.2.1", "eth1"), at("192.0.2.9", "eth0")}, false, "192.0.2.1", messages.RendezvousIs, []string{"192.0.2.1", "eth1"}},
-		{"one of two", "192.0.2.1,2001:db8::1", []Address{at("2001:db8::1", "bond0")}, true, "2001:db8::1", messages.RendezvousIs, []string{"2001:db8::1", "bond0"}},
-		{"another, for now", "192.0.2.1", []Address{at("192.0.2.9", "eth0")}, false, "", messages.RendezvousExpected, []string{"192.0.2.1", "192.0.2.9 on eth0"}},
-		{"others, for good", "192.0.2.1", []Address{at("192.0.2.9", "eth0"), at("2001:db8::9", "eth1")}, true, "", messages.RendezvousIsNot, []string{"192.0.2.1", "192.0.2.9 on eth0, 2001:db8::9 on eth1"}},
-		{"only addresses of a link", "192.0.2.1", []Address{at("127.0.0.1", "lo"), at("fe80::1", "eth0")}, true, "", messages.RendezvousNoAddress, []string{"192.0.2.1"}},
-		{"the kernel still asks", "2001:db8::1", []Address{tentative}, false, "", messages.RendezvousExpected, []string{"2001:db8::1", "2001:db8::1 on eth0 (not usable yet)"}},
-		{"somebody else has it too", "2001:db8::1", []Address{duplicate}, true, "", messages.RendezvousDuplicate, []string{"2001:db8::1", "eth0"}},
+		{"it has the address", "192.0.2.1", []Address{at("192.0.2.1", "eth1"), at("192.0.2.9", "eth0")}, moment{}, "192.0.2.1", messages.RendezvousIs, []string{"192.0.2.1", "eth1"}},
+		{"one of two", "192.0.2.1,2001:db8::1", []Address{at("2001:db8::1", "bond0")}, moment{settled: true}, "2001:db8::1", messages.RendezvousIs, []string{"2001:db8::1", "bond0"}},
+		{"another, for now", "192.0.2.1", []Address{at("192.0.2.9", "eth0")}, moment{}, "", messages.RendezvousExpected, []string{"192.0.2.1", "192.0.2.9 on eth0"}},
+		{"others, for good", "192.0.2.1", []Address{at("192.0.2.9", "eth0"), at("2001:db8::9", "eth1")}, moment{settled: true}, "", messages.RendezvousIsNot, []string{"192.0.2.1", "192.0.2.9 on eth0, 2001:db8::9 on eth1"}},
+		{"only addresses of a link", "192.0.2.1", []Address{at("127.0.0.1", "lo"), at("fe80::1", "eth0")}, moment{settled: true}, "", messages.RendezvousNoAddress, []string{"192.0.2.1"}},
+		{"the kernel still asks", "2001:db8::1", []Address{tentative}, moment{}, "", messages.RendezvousExpected, []string{"2001:db8::1", "2001:db8::1 on eth0 (not usable yet)"}},
+		{"the kernel still asks, for long", "2001:db8::1", []Address{tentative, at("192.0.2.9", "eth1")}, moment{settled: true}, "", messages.RendezvousExpected, []string{"2001:db8::1", "192.0.2.9 on eth1, 2001:db8::1 on eth0 (not usable yet)"}},
+		{"the kernel asks about another", "192.0.2.1", []Address{tentative}, moment{settled: true}, "", messages.RendezvousIsNot, []string{"192.0.2.1", "2001:db8::1 on eth0 (not usable yet)"}},
+		{"another host is the hub", "192.0.2.1", []Address{at("192.0.2.1", "eth0")}, moment{settled: true, another: true}, "", messages.RendezvousDuplicate, []string{"192.0.2.1", "eth0"}},
+		{"it asks, and another host is the hub", "2001:db8::1", []Address{tentative}, moment{settled: true, another: true}, "", messages.RendezvousDuplicate, []string{"2001:db8::1", "eth0"}},
+		{"somebody else has it too", "2001:db8::1", []Address{duplicate}, moment{settled: true}, "", messages.RendezvousDuplicate, []string{"2001:db8::1", "eth0"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := NewWithT(t)
 			want, err := places.Rendezvous(tc.want)
 			g.Expect(err).NotTo(HaveOccurred())
-			v := decide(want, tc.have, tc.final)
+			v := decide(want, tc.have, tc.now)
 			g.Expect(v.message).To(Equal(tc.id))
 			g.Expect(v.args).To(Equal(tc.args))
 			if tc.match == "" {

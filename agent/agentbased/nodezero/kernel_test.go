@@ -28,7 +28,7 @@ func nodeZero(ctx context.Context, args []string, _ io.Writer) error {
 	dir := hostfile.Dir{Root: args[0]}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	console := &messages.Console{Dir: dir, Commands: command.Host{Dir: dir, Log: log}, Log: log}
-	return nodezero.Program{Dir: dir, Network: nodezero.Kernel{}, Console: console, Log: log}.Run(ctx)
+	return nodezero.Program{Dir: dir, Network: nodezero.Kernel{}, Console: console, Log: log, Ready: func() {}, Start: func(context.Context) error { return nil }}.Run(ctx)
 }
 
 // TestAddressesOfARealKernel: a host with two NICs hears of the address that it waits for,

@@ -31,7 +31,7 @@ type Network interface {
 const (
 	// settled is how long a host that has addresses waits for another one: servers of
 	// DHCP and routers answer on each interface in their own time, and a switch may hold a
-	// port back for half a minute. Each change begins it anew.
+	// port back for half a minute. Each address that comes or goes begins it anew.
 	settled = 30 * time.Second
 	// patience bounds that for a network that never rests.
 	patience = 5 * time.Minute
@@ -42,17 +42,24 @@ const (
 // hubPort is where the hub of a host that joins a cluster listens.
 const hubPort = "8090"
 
-// Program decides once and returns.
+// Program decides whether this host is the rendezvous host.
 type Program struct {
 	Dir     hostfile.Dir
 	Network Network
 	Console *messages.Console
 	Log     *slog.Logger
+	// Ready is called at the first decision: who has to know goes on.
+	Ready func()
+	// Start has systemd start what only the rendezvous host has. It is called when this host
+	// becomes it later, when systemd has passed all of that over.
+	Start func(ctx context.Context) error
 }
 
 // Run waits for the settings and the addresses, says what this host is, and writes the
-// file that marks the rendezvous host, or removes an old one. An error means that it should
-// be run again.
+// file that marks the rendezvous host, or removes an old one. A host that is not the
+// rendezvous host may get the address later, so the program runs on there: otherwise no host
+// would be the hub. It returns once this host is the rendezvous host. An error means that it
+// should be run again.
 func (p Program) Run(ctx context.Context) error {
 	changes, err := p.Network.Changes(ctx) // before the first look, so that nothing falls between
 	if err != nil {
@@ -65,14 +72,7 @@ func (p Program) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	address, err := p.match(ctx, want, changes)
-	if err != nil {
-		return err
-	}
-	if address == nil {
-		return places.Remove(p.Dir, places.NodeZero)
-	}
-	return p.become(*address)
+	return p.follow(ctx, want, changes)
 }
 
 // expected waits for the file that names the rendezvous host.
@@ -99,43 +99,57 @@ func (p Program) expected(ctx context.Context) ([]netip.Addr, error) {
 	}
 }
 
-// match waits for an expected address, or until the host's addresses have settled without
-// one, which is nil. A host without any address waits on: it could not install itself.
-func (p Program) match(ctx context.Context, want []netip.Addr, changes <-chan struct{}) (*Address, error) {
-	quiet := time.NewTimer(settled)
-	defer quiet.Stop()
-	var end <-chan time.Time // counts from the first address
-	final := false
+// follow looks at the addresses and at each change of them, until one is expected. A host
+// without any address waits on: it could not install itself.
+func (p Program) follow(ctx context.Context, want []netip.Addr, changes <-chan struct{}) error {
+	var addresses rest
+	decided := false
 	for {
 		all, err := p.Network.Addresses()
 		if err != nil {
-			return nil, fmt.Errorf("list addresses: %w", err)
+			return fmt.Errorf("list addresses: %w", err)
 		}
-		v := decide(want, all, final)
+		settles := addresses.see(all, time.Now())
+		v := decide(want, all, moment{settled: decided || settles <= 0, another: places.Exists(p.Dir, places.AnotherHub)})
 		p.Console.Show(ctx, v.message, v.args...)
 		switch {
+		case v.match != nil && decided:
+			if err := p.become(*v.match); err != nil {
+				return err
+			}
+			return p.Start(ctx)
 		case v.match != nil:
-			return v.match, nil
-		case v.message == messages.RendezvousIsNot:
-			return nil, nil
-		case v.message == messages.RendezvousExpected && end == nil:
-			end = time.After(patience)
+			return p.decide(*v.match)
+		case v.message == messages.RendezvousIsNot && !decided:
+			if err := places.Remove(p.Dir, places.NodeZero); err != nil {
+				return err
+			}
+			decided = true
+			p.Ready()
+		}
+		var settled <-chan time.Time
+		if settles > 0 {
+			settled = time.After(settles)
 		}
 		select {
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		case _, open := <-changes:
 			if !open {
-				return nil, errors.New("the kernel does not tell changes of addresses any more")
+				return errors.New("the kernel does not tell changes of addresses any more")
 			}
-			final = false
-			quiet.Reset(settled)
-		case <-quiet.C:
-			final = true
-		case <-end:
-			final = true
+		case <-settled:
 		}
 	}
+}
+
+// decide makes this host the rendezvous host at the first decision.
+func (p Program) decide(a Address) error {
+	if err := p.become(a); err != nil {
+		return err
+	}
+	p.Ready()
+	return nil
 }
 
 // become writes the file that starts the hub on this host.
@@ -168,7 +182,7 @@ func (p Program) joins(ctx context.Context, changes <-chan struct{}) error {
 				return err
 			}
 			p.Console.Show(ctx, messages.RendezvousIs, a.Addr.String(), a.Interface)
-			return p.become(*a)
+			return p.decide(*a)
 		case a != nil:
 			p.Console.Show(ctx, messages.RendezvousExpected, "an address of this host itself, on the interface of its default route", inWords(usable(all)))
 			if settles == nil {

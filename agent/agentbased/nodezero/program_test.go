@@ -3,9 +3,11 @@ package nodezero
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -56,13 +58,31 @@ type scene struct {
 	dir     hostfile.Dir
 	started time.Time
 	ended   chan error
+	// ready has how long the first decision took, units what systemd was asked for.
+	ready chan time.Duration
+	units atomic.Int32
 }
 
 func begin(t *testing.T, dir hostfile.Dir, have ...Address) *scene {
 	s := &scene{network: &network{have: have, changes: make(chan struct{}, 8), routes: make(chan struct{}, 8)}, dir: dir, started: time.Now(), ended: make(chan error, 1)}
+	s.ready = make(chan time.Duration, 2)
 	log := slog.New(slog.DiscardHandler)
 	p := Program{Dir: dir, Network: s.network, Console: &messages.Console{Dir: dir, Commands: noTerminal{}, Log: log}, Log: log}
-	go func() { s.ended <- p.Run(t.Context()) }()
+	p.Ready = func() { s.ready <- time.Since(s.started) }
+	p.Start = func(context.Context) error {
+		s.units.Add(1)
+		return nil
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ran := make(chan struct{})
+	go func() {
+		defer close(ran)
+		s.ended <- p.Run(ctx)
+	}()
+	t.Cleanup(func() { // a host that is not the rendezvous host is watched until somebody stops it
+		stop()
+		<-ran
+	})
 	synctest.Wait()
 	return s
 }
@@ -121,11 +141,98 @@ func TestAnotherHost(t *testing.T) {
 		write(t, dir, places.RendezvousHost, "NODE_ZERO_IP=192.0.2.1\n")
 		write(t, dir, places.NodeZero, "BOOTSTRAP_HOST_MAC=old\n")
 		s := begin(t, dir, at("192.0.2.9", "eth0"))
-		after, err := s.end()
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(after).To(Equal(30 * time.Second))
+		g.Expect(<-s.ready).To(Equal(30 * time.Second))
 		g.Expect(s.says(g)).To(Equal("This host is not the rendezvous host: that one has 192.0.2.1, this host has 192.0.2.9 on eth0.\n"))
 		g.Expect(places.Exists(dir, places.NodeZero)).To(BeFalse(), "what an earlier image made of it is gone")
+	})
+}
+
+// TestTheAddressComesLate: a host that was not the rendezvous host becomes it without a reboot.
+func TestTheAddressComesLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		dir := hostfile.Dir{Root: t.TempDir()}
+		write(t, dir, places.RendezvousHost, "NODE_ZERO_IP=192.0.2.1\n")
+		s := begin(t, dir, at("192.0.2.9", "eth0"))
+		g.Expect(<-s.ready).To(Equal(30 * time.Second))
+		<-time.After(30 * time.Second)
+		s.set(at("192.0.2.9", "eth0"), at("192.0.2.8", "eth1"))
+		g.Expect(s.says(g)).To(ContainSubstring("is not the rendezvous host: that one has 192.0.2.1, this host has 192.0.2.8 on eth1, 192.0.2.9 on eth0."))
+		g.Expect(s.units.Load()).To(BeZero())
+		s.set(at("192.0.2.1", "eth1"))
+		after, err := s.end()
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(after).To(Equal(time.Minute))
+		g.Expect(s.says(g)).To(Equal("This host is the rendezvous host: it has 192.0.2.1 on eth1.\n"))
+		g.Expect(places.Exists(dir, places.NodeZero)).To(BeTrue())
+		g.Expect(s.units.Load()).To(Equal(int32(1)), "systemd has passed over the units of the hub")
+		g.Expect(s.ready).To(BeEmpty(), "it has been told already")
+	})
+}
+
+// TestThereIsOneHub: a host that has been answered by the hub of another one becomes no second
+// hub when it gets the address of the rendezvous host, and says so.
+func TestThereIsOneHub(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		dir := hostfile.Dir{Root: t.TempDir()}
+		write(t, dir, places.RendezvousHost, "NODE_ZERO_IP=192.0.2.1\n")
+		s := begin(t, dir, at("192.0.2.9", "eth0"))
+		<-s.ready
+		write(t, dir, places.AnotherHub, "http://192.0.2.1:8090\n")
+		s.set(at("192.0.2.1", "eth0"))
+		g.Expect(s.says(g)).To(Equal("This host has 192.0.2.1 of the rendezvous host on eth0, and so has another one in the network: take it from one of them.\n"))
+		s.set(at("192.0.2.9", "eth0"))
+		g.Expect(s.says(g)).To(ContainSubstring("is not the rendezvous host"))
+		s.set(at("192.0.2.1", "eth0"))
+		<-time.After(time.Hour)
+		g.Expect(places.Exists(dir, places.NodeZero)).To(BeFalse())
+		g.Expect(s.units.Load()).To(BeZero())
+		g.Expect(s.ended).To(BeEmpty())
+	})
+}
+
+// TestTheKernelStillAsks: nothing is decided on a host that is about to have the address.
+func TestTheKernelStillAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		dir := hostfile.Dir{Root: t.TempDir()}
+		write(t, dir, places.RendezvousHost, "NODE_ZERO_IP=2001:db8::1\n")
+		asked := at("2001:db8::1", "eth1")
+		asked.Tentative = true
+		s := begin(t, dir, at("192.0.2.9", "eth0"), asked)
+		<-time.After(31 * time.Second)
+		g.Expect(s.says(g)).To(ContainSubstring("2001:db8::1 on eth1 (not usable yet), and waits for more"))
+		<-time.After(time.Hour)
+		g.Expect(s.ready).To(BeEmpty())
+		s.set(at("192.0.2.9", "eth0"), at("2001:db8::1", "eth1"))
+		after, err := s.end()
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(after).To(Equal(time.Hour + 31*time.Second))
+		g.Expect(s.ready).To(Receive(), "the first decision")
+		g.Expect(places.Exists(dir, places.NodeZero)).To(BeTrue())
+		g.Expect(s.units.Load()).To(BeZero(), "the unit does it at the first decision")
+	})
+}
+
+// changing has the kernel tell something every ten seconds, until the test ends.
+func (s *scene) changing(t *testing.T, have func(n int) []Address) {
+	rested := make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for n := 0; ; n++ {
+			select {
+			case <-rested:
+				return
+			case <-time.After(10 * time.Second):
+				s.set(have(n)...)
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		close(rested)
+		<-done
 	})
 }
 
@@ -135,21 +242,27 @@ func TestANetworkThatNeverRests(t *testing.T) {
 		dir := hostfile.Dir{Root: t.TempDir()}
 		write(t, dir, places.RendezvousHost, "NODE_ZERO_IP=192.0.2.1\n")
 		s := begin(t, dir, at("192.0.2.9", "eth0"))
-		rested := make(chan struct{})
-		go func() {
-			for {
-				select {
-				case <-rested:
-					return
-				case <-time.After(10 * time.Second):
-					s.changes <- struct{}{}
-				}
+		s.changing(t, func(n int) []Address { return []Address{at("192.0.2.9", "eth0"), at("fe80::1", fmt.Sprint("veth", n))} })
+		g.Expect(<-s.ready).To(Equal(5 * time.Minute))
+	})
+}
+
+// TestWhatIsNoChange: routers renew the lifetimes of addresses every few seconds, and routes come
+// and go. Agents do not wait for that.
+func TestWhatIsNoChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		dir := hostfile.Dir{Root: t.TempDir()}
+		write(t, dir, places.RendezvousHost, "NODE_ZERO_IP=192.0.2.1\n")
+		s := begin(t, dir, at("192.0.2.9", "eth0"), at("2001:db8::9", "eth0"))
+		s.changing(t, func(n int) []Address {
+			four, six := at("192.0.2.9", "eth0"), at("2001:db8::9", "eth0")
+			if four.Default = true; n%2 == 0 {
+				return []Address{six, four}
 			}
-		}()
-		after, err := s.end()
-		close(rested)
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(after).To(BeNumerically("~", 5*time.Minute, time.Second))
+			return []Address{four, six}
+		})
+		g.Expect(<-s.ready).To(Equal(30 * time.Second))
 	})
 }
 

@@ -4,6 +4,8 @@
 // their users' business. Paths are a host's; a [hostfile.Dir] says where its root is.
 package places
 
+import "github.com/ironflow/ironflow/api/hostfile"
+
 // What the image, or the config image, brings.
 const (
 	// Assisted is the folder of all settings.
@@ -59,6 +61,9 @@ const (
 	// NodeZero is an environment file that only the rendezvous host has:
 	// BOOTSTRAP_HOST_MAC.
 	NodeZero = Assisted + "/node0"
+	// AnotherHub, when it is there, says that the hub of another host has answered since the
+	// boot: the cluster has its rendezvous host.
+	AnotherHub = hostfile.RunDir + "/another-hub"
 	// ClientConfig is where the client keeps CLUSTER_ID and INFRA_ENV_ID.
 	ClientConfig = Assisted + "/client_config"
 	// HostConfigFailures has a line "host: reason" for each host whose settings could

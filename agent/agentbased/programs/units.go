@@ -5,6 +5,7 @@ package programs
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -25,6 +26,7 @@ import (
 	"github.com/ironflow/ironflow/agent/agentbased/reports"
 	"github.com/ironflow/ironflow/agent/agentbased/status"
 	"github.com/ironflow/ironflow/agent/agentbased/tokens"
+	"github.com/ironflow/ironflow/agent/agentbased/units"
 	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/agent/hosthttp"
 	"github.com/ironflow/ironflow/agent/hostid"
@@ -140,7 +142,19 @@ func setHostname(ctx context.Context, u unit) error {
 }
 
 func nodeZero(ctx context.Context, u unit) error {
-	return nodezero.Program{Dir: u.dir, Network: nodezero.Kernel{}, Console: u.console, Log: u.log}.Run(ctx)
+	return nodezero.Program{
+		Dir: u.dir, Network: nodezero.Kernel{}, Console: u.console, Log: u.log, Ready: func() { u.ready(ctx) },
+		Start: func(ctx context.Context) error {
+			return u.commands.Run(ctx, command.Command{Name: "systemctl", Args: []string{"start", "--no-block", units.RunAgain}})
+		},
+	}.Run(ctx)
+}
+
+// ready tells systemd that what waits for this unit may start.
+func (u unit) ready(ctx context.Context) {
+	if err := notify.Systemd("READY=1"); err != nil {
+		u.log.WarnContext(ctx, "cannot notify the service manager", "error", err)
+	}
 }
 
 func installStatus(ctx context.Context, u unit) error {
@@ -193,7 +207,7 @@ func runStartAgent(ctx context.Context, s program.Streams, name string, args []s
 	if err != nil {
 		return 0 // asked to stop
 	}
-	if err := giveToken(u.dir); err != nil {
+	if err := errors.Join(noteHub(u.dir, url), giveToken(u.dir)); err != nil {
 		fmt.Fprintln(s.Err, err)
 		return exitFailed
 	}
@@ -201,6 +215,15 @@ func runStartAgent(ctx context.Context, s program.Streams, name string, args []s
 	err = syscall.Exec(agent, slices.Concat([]string{agent}, agentWords(u.dir, url, id), u.args), os.Environ())
 	fmt.Fprintf(s.Err, "%s: %v\n", agent, err)
 	return exitFailed
+}
+
+// noteHub has node-zero know that another host is the hub, should this one get the address of
+// the rendezvous host after all.
+func noteHub(dir hostfile.Dir, url string) error {
+	if places.Exists(dir, places.NodeZero) {
+		return nil // it is this host
+	}
+	return places.Write(dir, places.AnotherHub, []byte(url+"\n"), 0o644)
 }
 
 // agentFlag is a flag of the agent among start-agent's own, which are those of logs; empty for
@@ -276,9 +299,5 @@ func checkConfig(ctx context.Context, u unit) error {
 }
 
 func tokenStatus(ctx context.Context, u unit) error {
-	return tokens.Program{Dir: u.dir, Console: u.console, Log: u.log, Ready: func() {
-		if err := notify.Systemd("READY=1"); err != nil {
-			u.log.WarnContext(ctx, "cannot notify the service manager", "error", err)
-		}
-	}}.Run(ctx)
+	return tokens.Program{Dir: u.dir, Console: u.console, Log: u.log, Ready: func() { u.ready(ctx) }}.Run(ctx)
 }

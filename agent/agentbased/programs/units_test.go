@@ -104,6 +104,7 @@ func TestStartAgent(t *testing.T) {
 		_, _ = w.Write([]byte(`[{"id":"` + env + `"}]`))
 	}))
 	defer server.Close()
+	g.Expect(places.Write(dir, places.NodeZero, nil, 0o644)).To(Succeed())
 	g.Expect(places.Write(dir, places.RendezvousHost, []byte("SERVICE_BASE_URL="+server.URL+"/\n"), 0o644)).To(Succeed())
 	g.Expect(places.Write(dir, places.ServiceSettings+"/agent-auth.env", []byte("AGENT_AUTH_TOKEN=token-1\n"), 0o600)).To(Succeed())
 	start := func() (string, error) {
@@ -118,10 +119,13 @@ func TestStartAgent(t *testing.T) {
 	out, err := start()
 	g.Expect(err).To(MatchError("exit status 1"), "an image without the agent")
 	g.Expect(out).To(ContainSubstring(hostfile.AgentBinary + ": no such file"))
+	g.Expect(places.Exists(dir, places.AnotherHub)).To(BeFalse(), "the hub is this host's own")
+	g.Expect(places.Remove(dir, places.NodeZero)).To(Succeed())
 
 	g.Expect(places.Write(dir, hostfile.AgentBinary, []byte("#!/bin/sh\necho \"pid $$, $"+hubclient.TokenEnv+", $*\"\nexit 91\n"), 0o755)).To(Succeed())
 	out, err = start()
 	g.Expect(err).To(MatchError("exit status 91"), "the agent's end is the unit's")
+	g.Expect(places.Exists(dir, places.AnotherHub)).To(BeTrue(), "this host becomes no hub any more")
 	g.Expect(out).To(MatchRegexp(`pid \d+, token-1, agent --url ` + regexp.QuoteMeta(server.URL) + `/? --infra-env-id ` + env + ` --agent-version (\S+) --insecure=false --interval 1`))
 	g.Expect(places.Write(dir, hostfile.HubCA, []byte("certificate"), 0o644)).To(Succeed())
 	agentVersion := "ironflow/ironflow-agent:" + version.Release()

@@ -32,6 +32,7 @@ const (
 	addNode        = "agent-add-node.service"
 	tokens         = "agent-auth-token-status.service" //nolint:gosec // a name
 	networkManager = "NetworkManager.service"
+	nmstate        = hostfile.NmstateUnit
 	multiUser      = "multi-user.target"
 )
 
@@ -44,6 +45,8 @@ const (
 	StartClusterUnit     = startCluster
 	ImportClusterUnit    = importCluster
 	AddNodeUnit          = addNode
+	// RunAgain starts all units, also those whose condition was not met before.
+	RunAgain = multiUser
 )
 
 // run is a command line of the host's program.
@@ -107,7 +110,7 @@ func everywhere() []Unit {
 			Name: console, Description: "Check that this host reaches the release image, and let a person fix its network",
 			In:         []Workflow{Automated, AddNodes}, // an appliance has the release on its disk
 			Conditions: []string{"/dev/fb0", "!" + places.NodeZero},
-			After:      []string{networkManager, networkConfig}, Before: []string{"getty@tty1.service", agent, nodeZero}, WantedBy: multiUser,
+			After:      []string{networkManager, networkConfig, nmstate}, Before: []string{"getty@tty1.service", agent, nodeZero}, WantedBy: multiUser,
 			// The registry may be behind the live system's proxy, which the agent has, too.
 			Service: once(
 				"TTYPath=/dev/tty1", "StandardInput=tty", "StandardOutput=tty", "TTYReset=yes", "TTYVHangup=yes",
@@ -122,10 +125,14 @@ func everywhere() []Unit {
 		},
 		{
 			Name: nodeZero, Description: "Find out whether this host is the rendezvous host",
-			After: []string{networkConfig, console, networkManager}, Before: []string{agent}, WantedBy: multiUser,
+			After: []string{networkConfig, console, networkManager, nmstate}, Before: []string{agent}, WantedBy: multiUser,
 			// Units whose condition was looked at before, because this had failed, are started now.
 			// So are all others that have ended: what is done once has to remain after its exit.
-			Service: retried(5, "TimeoutStartSec=infinity", run("node-zero"), "ExecStartPost=/usr/bin/systemctl start --no-block "+multiUser),
+			// A host that is not the rendezvous host is watched on: it may get the address later.
+			Service: []string{
+				"Type=notify", "RemainAfterExit=yes", "TimeoutStartSec=infinity", run("node-zero"), "ExecStartPost=/usr/bin/systemctl start --no-block " + RunAgain,
+				"Restart=on-failure", "RestartSec=5",
+			},
 		},
 	}
 }

@@ -32,11 +32,11 @@ var described = map[string]row{
 	"selinux.service":                    {"apn", "", "agent.service", "/sys/fs/selinux/policy", "semodule --install /usr/local/share/assisted-service/assisted.cil"},
 	"pre-network-manager-config.service": {"apn", "", "NetworkManager.service", "/etc/assisted/network", "pre-network-manager-config"},
 	"agent-interactive-console.service": {
-		"an", "NetworkManager.service pre-network-manager-config.service", "getty@tty1.service agent.service node-zero.service",
+		"an", "NetworkManager.service pre-network-manager-config.service ironflow-nmstate.service", "getty@tty1.service agent.service node-zero.service",
 		"/dev/fb0 !" + nodeZero, "agent-interactive-console",
 	},
 	"set-hostname.service":               {"apn", "pre-network-manager-config.service", "agent.service", "/etc/assisted/hostnames", "set-hostname"},
-	"node-zero.service":                  {"apn", "agent-interactive-console.service pre-network-manager-config.service", "agent.service", "", "node-zero"},
+	"node-zero.service":                  {"apn", "agent-interactive-console.service pre-network-manager-config.service ironflow-nmstate.service", "agent.service", "", "node-zero"},
 	"assisted-service-pod.service":       {"apn", "node-zero.service", "", nodeZero, "/usr/bin/true"},
 	"assisted-service-db.service":        {"apn", "assisted-service-pod.service", "", nodeZero, "/usr/bin/true"},
 	"assisted-service.service":           {"apn", "assisted-service-pod.service assisted-service-db.service", "", nodeZero, "ironflow hub agent-based"},
@@ -60,6 +60,8 @@ var lines = map[string][]string{
 		"Type=oneshot", "RemainAfterExit=yes", "Restart=on-failure", "RestartSec=30", "Conflicts=agent-import-cluster.service",
 		"EnvironmentFile=/etc/assisted/rendezvous-host.env",
 	},
+	// It runs on where another host is the rendezvous host: it is ready when it has decided.
+	"node-zero.service":            {"Type=notify", "RemainAfterExit=yes", "Restart=on-failure", "ExecStartPost=/usr/bin/systemctl start --no-block multi-user.target"},
 	"agent-import-cluster.service": {"Conflicts=agent-register-cluster.service"},
 	"assisted-service.service": {
 		"BindsTo=assisted-service-pod.service", "EnvironmentFile=/usr/local/share/assisted-service/assisted-service.env",
@@ -121,7 +123,7 @@ func TestWhatIsDoneOnceIsNotDoneAgain(t *testing.T) {
 		rendered, err := units.Render(units.Options{Workflow: workflow})
 		NewWithT(t).Expect(err).NotTo(HaveOccurred())
 		for _, r := range rendered {
-			if r.Enabled && strings.Contains(r.Content, "\nType=oneshot\n") {
+			if r.Enabled && (strings.Contains(r.Content, "\nType=oneshot\n") || r.Name == "node-zero.service") {
 				NewWithT(t).Expect(r.Content).To(ContainSubstring("\nRemainAfterExit=yes\n"), "%s: %s", workflow, r.Name)
 			}
 		}

@@ -138,11 +138,25 @@ func (s *site) decides() {
 		s.ends(s.start(root, nil, "ironflow-agent-based", "pre-network-manager-config"))
 		all = append(all, s.start(root, nil, "ironflow-agent-based", "node-zero"))
 	}
-	for _, p := range all {
-		s.ends(p)
+	for i, p := range all {
+		s.Eventually(s.decided(i, p), patience, look).Should(BeTrue(), p.tail)
 	}
 	env := s.environment(s.hosts[0], places.RendezvousHost)
 	s.tokens, s.url = env, env[places.ServiceBaseURL]
+}
+
+// decided tells whether node-zero has said what a host is. That of the rendezvous host has ended
+// then; on others it runs on.
+func (s *site) decided(i int, p *process) func() bool {
+	return func() bool {
+		select {
+		case <-p.ended:
+			s.Expect(p.command.ProcessState.ExitCode()).To(Equal(0), p.tail)
+			return true
+		default:
+			return strings.Contains(s.holds(i, "/etc/motd.d/60_rendezvous-host"), "is not the rendezvous host")
+		}
+	}
 }
 
 // ends waits for the good end of a program.

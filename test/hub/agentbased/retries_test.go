@@ -30,6 +30,8 @@ start-cluster-installation|add-node) ;;
 esac
 [ "$name" = node-zero ] && echo BOOTSTRAP_HOST_MAC=52:54:00:00:00:01 >/etc/assisted/node0
 echo "$name done" >>/var/log/units
+[ "$name" = node-zero ] && exec systemd-notify --ready
+exit 0
 `
 
 // TestUnitsThatAreTriedAgain: a real systemd runs all units of an installation though each of

@@ -56,7 +56,7 @@ func TestAgentBasedKubernetes(t *testing.T) {
 	e.says("Reached target ignition-complete.target")
 	e.reached("the image boots, Ignition has run")
 	for _, said := range []string{
-		"Finished node-zero.service", "Started assisted-service.service", "Finished agent-register-cluster.service", "Finished agent-register-infraenv.service",
+		"Started node-zero.service", "Started assisted-service.service", "Finished agent-register-cluster.service", "Finished agent-register-infraenv.service",
 	} {
 		e.says(said)
 		e.reached(said)
