@@ -25,6 +25,7 @@ var allowed = []Program{
 	{"lvm", "removes volume groups from a disk that is installed next"},
 	{"mdadm", "stops a software RAID on a disk that is installed next"},
 	{"mount", "mounts the EFI system partition in the host's own mount namespace"},
+	{"nmcli", "gives an interface the connection that a person has typed, in the place of the one that it has, and says why it cannot: it knows NetworkManager's D-Bus interface"},
 	{"podman", "pulls and runs container images"},
 	{"rpm-ostree", "drops the roll-back deployment of an installed host whose /boot is too small for the discovery image"},
 	{"sync", "makes sure that everything is on the installed disk, and reports its errors; a disk that hangs would otherwise block the agent itself"},

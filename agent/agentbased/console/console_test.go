@@ -124,12 +124,14 @@ func TestAPersonFixesTheNetwork(t *testing.T) {
 			}
 			return r
 		},
-		Interfaces: func() ([]string, map[string][]string, error) {
-			names, addresses := []string{"eth0", "eth1"}, map[string][]string{"eth1": {strings.Repeat("2001:db8::1/64, ", 20)}}
-			for n := range 30 {
-				names = append(names, fmt.Sprintf("ens%d", n))
+		Interfaces: func() ([]Interface, error) {
+			all := []Interface{
+				{Name: "eth0", Ethernet: true}, {Name: "bond0", Addresses: []string{"192.0.2.9/24"}}, {Name: "eth1", Addresses: []string{strings.Repeat("2001:db8::1/64, ", 20)}, Ethernet: true},
 			}
-			return names, addresses, nil
+			for n := range 30 {
+				all = append(all, Interface{Name: fmt.Sprintf("ens%d", n), Ethernet: true})
+			}
+			return all, nil
 		},
 	}
 	ended := make(chan error, 1)
@@ -144,9 +146,11 @@ func TestAPersonFixesTheNetwork(t *testing.T) {
 	g.Expect(says(dir)).To(ContainSubstring("sets up its network or goes on without: look up quay.example.com:  [2Jlookup quay.example.com on 192.0.2.53:53: no route to host"))
 	sees("continue without   > ")
 	term.types("n\n")
+	sees("bond0           192.0.2.9/24")
+	sees("Ethernet interface (eth0, eth1, ens0, ")
 	sees("empty to go back: ")
-	term.types("wlan0\n")
-	sees(`there is no interface "wlan0"`)
+	term.types("bond0\n")
+	sees(`there is no Ethernet interface "bond0"`)
 	term.types("eth0\n")
 	sees("or dhcp: ")
 	term.types("192.0.2.0/24\n")
@@ -177,7 +181,9 @@ dns=192.0.2.53;
 [ipv6]
 method=disabled
 `))
-	g.Expect(commands.calls).To(Equal([]string{"systemctl restart NetworkManager.service"}))
+	g.Expect(commands.calls).To(Equal([]string{
+		"nmcli connection load /etc/NetworkManager/system-connections/console-eth0.nmconnection", "nmcli --wait 30 connection up id console-eth0 ifname eth0",
+	}))
 	for _, text := range term.screens() {
 		first, _, _ := strings.Cut(text, "> ")
 		lines := strings.Split(first, "\r\n")
@@ -200,7 +206,7 @@ func TestAPersonGoesOn(t *testing.T) {
 			checks++
 			return Result{Steps: []Step{{"connect", errors.New("no")}}}
 		},
-		Interfaces: func() ([]string, map[string][]string, error) { return nil, nil, errors.New("no netlink") },
+		Interfaces: func() ([]Interface, error) { return nil, errors.New("no netlink") },
 	}
 	term.types("\nc\n")
 	g.Expect(p.Run(t.Context())).To(Succeed())

@@ -28,6 +28,9 @@ const (
 	fresh = "\x1b[2J\x1b[H"
 	// settle is how long NetworkManager gets before the next check.
 	settle = 3 * time.Second
+	// activation is how long a person waits for the end of an activation, in seconds; one that
+	// takes longer, such as with DHCP, goes on.
+	activation = "30"
 )
 
 // Program is the dialogue.
@@ -42,8 +45,8 @@ type Program struct {
 	Messages *messages.Console
 	// Check is [Registry.Check].
 	Check func(ctx context.Context, image string, sources []Source) Result
-	// Interfaces are the host's NICs by name, with their addresses.
-	Interfaces func() (names []string, addresses map[string][]string, err error)
+	// Interfaces are the host's.
+	Interfaces func() ([]Interface, error)
 }
 
 // Run returns once the registry answers, or a person goes on without. A host that does not
@@ -62,7 +65,7 @@ func (p Program) Run(ctx context.Context) error {
 		result := p.Check(ctx, image, sources)
 		if result.OK() {
 			p.Log.InfoContext(ctx, "a registry of the release answers", "release", image)
-			p.show(screen(result, nil, nil))
+			p.show(screen(result, nil))
 			p.Messages.Clear(ctx, messages.SlotRegistry)
 			return nil
 		}
@@ -70,12 +73,12 @@ func (p Program) Run(ctx context.Context) error {
 		failed := []string{image, last.What + ": " + plain(last.Err.Error())}
 		p.Log.WarnContext(ctx, "no registry of the release can be reached", "release", image, "error", last.Err)
 		p.Messages.Show(ctx, messages.RegistryUnreachable, failed...)
-		names, addresses, err := p.Interfaces()
+		interfaces, err := p.Interfaces()
 		if err != nil {
 			p.Log.WarnContext(ctx, "no list of interfaces", "error", err)
 		}
-		p.show(screen(result, names, addresses))
-		done, err := p.menu(ctx, lines, names)
+		p.show(screen(result, interfaces))
+		done, err := p.menu(ctx, lines, cards(interfaces))
 		if done && err == nil {
 			p.Messages.Show(ctx, messages.RegistryPassedOver, failed...)
 		}
@@ -118,12 +121,12 @@ func (p Program) network(ctx context.Context, lines <-chan string, names []strin
 		static bool // only asked for an address that a person gives
 		take   func(string) error
 	}{
-		{"Interface (" + strings.Join(names, ", ") + "), empty to go back: ", false, func(text string) error {
+		{"Ethernet interface (" + strings.Join(names, ", ") + "), empty to go back: ", false, func(text string) error {
 			if slices.Contains(names, text) {
 				s.nic = text
 				return nil
 			}
-			return fmt.Errorf("there is no interface %q", text)
+			return fmt.Errorf("there is no Ethernet interface %q", text)
 		}},
 		{"Address with prefix (192.0.2.10/24, 2001:db8::10/64), or dhcp: ", false, s.parseAddress},
 		{"Gateway, empty for none: ", true, s.parseGateway},
@@ -149,12 +152,15 @@ func (p Program) network(ctx context.Context, lines <-chan string, names []strin
 	return p.apply(ctx, &s)
 }
 
-// apply gives NetworkManager the connection.
+// apply has NetworkManager activate the connection. A restart would not do: NetworkManager goes
+// on with the connection that an interface has, whatever the priority of another one is.
 func (p Program) apply(ctx context.Context, s *settings) error {
 	file := places.Keyfiles + "/" + s.name() + ".nmconnection"
 	err := places.Write(p.Dir, file, []byte(s.keyfile()), 0o600)
-	if err == nil {
-		err = p.Commands.Run(ctx, command.Command{Name: "systemctl", Args: []string{"restart", "NetworkManager.service"}})
+	for _, args := range [][]string{{"connection", "load", file}, {"--wait", activation, "connection", "up", "id", s.name(), "ifname", s.nic}} {
+		if err == nil {
+			err = p.Commands.Run(ctx, command.Command{Name: "nmcli", Args: args})
+		}
 	}
 	if err != nil {
 		p.print("  The settings cannot be applied: " + plain(err.Error()) + "\n")

@@ -9,7 +9,7 @@ import (
 const room = height - 7
 
 // screen renders what a check found, in lines that fit the terminal.
-func screen(r Result, names []string, addresses map[string][]string) []string {
+func screen(r Result, interfaces []Interface) []string {
 	var registries []string
 	for _, s := range r.Sources {
 		registries = append(registries, s.Registry)
@@ -29,12 +29,12 @@ func screen(r Result, names []string, addresses map[string][]string) []string {
 		return fit(append(lines, "", "This host reaches a registry of the release."))
 	}
 	lines = append(lines, "", "This host does not reach a registry of the release. Its interfaces:")
-	for _, name := range names {
-		text := strings.Join(addresses[name], ", ")
+	for _, one := range interfaces {
+		text := strings.Join(one.Addresses, ", ")
 		if text == "" {
 			text = "no address"
 		}
-		lines = append(lines, fmt.Sprintf("  %-15s %s", name, text))
+		lines = append(lines, fmt.Sprintf("  %-15s %s", one.Name, text))
 	}
 	return fit(lines)
 }
