@@ -19,6 +19,9 @@ const (
 	// Rebooting stands in the place of a reboot annotation, or beside it, while a restart is made sure of, and on a
 	// host whose deployment was cut off and whose machine was restarted for that; ours to write.
 	Rebooting = "ironflow.io/rebooting"
+	// Deployed, on a host, names what was deployed on its machine last, by a digest, from before Ironic is asked until the
+	// machine is given back. Unlike the status it comes along with a move or a backup; ours to write.
+	Deployed = "ironflow.io/deployed"
 	// Hold stops every automatic action on this host.
 	Hold = "ironflow.io/hold"
 	// DeployOwner, on a host, records that what it is deployed with is the linking controller's; ours to write.

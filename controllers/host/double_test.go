@@ -158,6 +158,7 @@ func TestWhoseTheMachineIs(t *testing.T) {
 		h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: name, CreationTimestamp: metav1.NewTime(time.Unix(1e9, 0).Add(-age))}}
 		h.Spec.BMC.Address = address
 		h.Status.Provisioning.State, h.Status.Provisioning.ID = state, id
+		wantInstall(h) // nothing else than is there
 		return h
 	}
 	for name, c := range map[string]struct {
@@ -220,6 +221,7 @@ func TestAMachineGetsNoSecondNode(t *testing.T) {
 		h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: name}}
 		h.Spec.BMC.Address = "redfish://bmc.test/redfish/v1/Systems/1"
 		h.Status.Provisioning.State, h.Status.Provisioning.ID = state, name
+		wantInstall(h) // nothing else than is there
 		return h
 	}
 	for name, c := range map[string]struct {
@@ -442,5 +444,75 @@ func TestAHostThatIsAttachedAtTheBMCOfAnother(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestDeletingOneOfTwoHostsInUseTouchesNothing: both were deployed before it was known that they are of one machine, and nobody
+// knows whose system is on it. Neither is taken down for one of them; once the other one is gone, it is.
+func TestDeletingOneOfTwoHostsInUseTouchesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		end  func(w *world)
+		then func(w *world)
+	}{
+		"deleted": {func(w *world) {
+			w.g.Expect(w.kube.Delete(w.t.Context(), w.host())).To(Succeed())
+		}, func(w *world) {
+			w.g.Expect(w.host()).To(BeNil())
+			w.g.Expect(w.events.said()).To(ContainSubstring("deleted without touching a machine"))
+		}},
+		"another image": {func(w *world) {
+			w.edit(askFor("http://images.test/second.img"))
+		}, func(w *world) {
+			w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("MachineOfAnotherHost"))
+			w.edit(askFor("http://images.test/first.img"))
+			let(time.Hour)
+			w.g.Expect(w.host().Status.ErrorType).To(BeEmpty(), w.host().Status.ErrorMessage)
+			w.untouchedSince()
+			w.edit(askFor("http://images.test/second.img"))
+			let(time.Minute)
+			w.untouchedSince()
+			w.key = lab
+			w.g.Expect(w.kube.Delete(w.t.Context(), w.host())).To(Succeed())
+			let(time.Hour)
+			w.g.Expect(w.host()).To(BeNil())
+			w.key.Name = "host-2"
+			w.until("deployed anew", time.Hour, func(h *metal3.BareMetalHost) bool {
+				return h.Status.Provisioning.State == metal3.StateProvisioned && h.Status.Provisioning.Image.URL == "http://images.test/second.img"
+			})
+		}},
+		"deleted, the other one somebody else's": {func(w *world) {
+			w.key = lab
+			w.edit(func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = true })
+			let(time.Hour)
+			w.key.Name = "host-2"
+			w.g.Expect(w.kube.Delete(w.t.Context(), w.host())).To(Succeed())
+		}, func(w *world) { w.g.Expect(w.host()).To(BeNil()) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{}, askFor("http://images.test/first.img"))
+				defer func() { w.stop() }()
+				w.untilState(metal3.StateProvisioned, 10*time.Minute)
+				w.twin("redfish-virtualmedia://bmc-by-another-name.test/redfish/v1/Systems/1")
+				w.edit(askFor("http://images.test/first.img"))
+				w.untilState(metal3.StateProvisioned, 10*time.Minute)
+				w.edit(func(h *metal3.BareMetalHost) { h.Spec.BootMACAddress = "52:54:00:00:00:01" }) // as that of the first one
+				let(time.Hour)
+				w.g.Expect(w.host().Status.ErrorType).To(BeEmpty(), w.host().Status.ErrorMessage)
+				w.sim.ResetCounts()
+				c.end(w)
+				let(time.Hour)
+				w.untouchedSince()
+				c.then(w)
+			})
+		})
+	}
+}
+
+// untouchedSince checks that no request was made since they were counted that could change a machine.
+func (w *world) untouchedSince() {
+	w.t.Helper()
+	for _, request := range []string{"power", "provision"} {
+		w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/"+request]).To(BeZero(), request)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -190,4 +191,134 @@ func TestAHostThatIsDeletedForAMoveIsElsewhere(t *testing.T) {
 		w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/provision"]).To(BeZero(), "the machine is cleaned")
 		w.runs()
 	})
+}
+
+// arrivedWithoutStatus is a host that was deployed in another cluster, and has come with its metadata alone, to an Ironic that knows
+// nothing of it. Its machine runs.
+func arrivedWithoutStatus(t *testing.T, change func(*metal3.BareMetalHost)) *world {
+	t.Helper()
+	w := newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) {
+		askFor("http://images.test/first.img")(h)
+		change(h)
+	})
+	w.untilState(metal3.StateProvisioned, 10*time.Minute)
+	let(time.Minute)
+	w.g.Expect(w.host().Annotations).To(HaveKeyWithValue(names.Deployed, Not(BeEmpty())))
+	w.madeAnew(w.host().Annotations)
+	w.sim.Wipe()
+	w.sim.ResetCounts()
+	w.start(policy.Settings{})
+	w.enrolledAgain("power on")
+	return w
+}
+
+// TestADeployedHostThatArrivesWithoutStatusIsLeftAlone: tools that back up or move objects may leave the status out, by which alone
+// it was known that the machine is in use. What is to become of it is for a person to say.
+func TestADeployedHostThatArrivesWithoutStatusIsLeftAlone(t *testing.T) {
+	first := "http://images.test/first.img"
+	for name, c := range map[string]struct {
+		change func(*metal3.BareMetalHost)
+		then   func(w *world)
+	}{
+		"kept": {then: func(w *world) {
+			w.edit(func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = true })
+			w.untilState(metal3.StateExternallyProvisioned, 10*time.Minute)
+			let(time.Minute)
+			w.edit(func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = false })
+			w.untilState(metal3.StateProvisioned, 10*time.Minute)
+			let(time.Hour)
+			w.g.Expect(w.host().Status.Provisioning.Image.URL).To(Equal(first))
+			w.g.Expect(w.host().Status.ErrorType).To(BeEmpty())
+			w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/provision"]).To(Equal(2), "verified and adopted")
+			w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/power"]).To(BeZero())
+		}},
+		"called free": {then: func(w *world) {
+			w.annotate(names.Inspect, "")
+			w.untilState(metal3.StateProvisioned, 10*time.Minute)
+			w.edit(func(h *metal3.BareMetalHost) { h.Spec.Image = nil })
+			w.untilState(metal3.StateAvailable, 10*time.Minute)
+			let(time.Minute)
+			w.g.Expect(w.host().Annotations).NotTo(HaveKey(names.Deployed), "it is gone, and a host without it is a new one")
+		}},
+		"its image taken away": {then: func(w *world) {
+			w.edit(func(h *metal3.BareMetalHost) { h.Spec.Image = nil })
+			let(time.Hour)
+			w.untouched()
+		}},
+		"its node lost once more": {then: func(w *world) {
+			w.sim.Wipe()
+			w.enrolledAgain("power on")
+			let(time.Hour)
+			w.untouched()
+		}},
+		"inspection is disabled": {
+			change: func(h *metal3.BareMetalHost) { h.Spec.InspectionMode = metal3.InspectionModeDisabled },
+			then:   func(*world) {},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				change := func(*metal3.BareMetalHost) {}
+				if c.change != nil {
+					change = c.change
+				}
+				w := arrivedWithoutStatus(t, change)
+				defer func() { w.stop() }()
+				let(time.Hour)
+				w.untouched()
+				w.g.Expect(w.host().Status.ErrorMessage).To(And(ContainSubstring(names.Deployed), ContainSubstring("set spec.externallyProvisioned"),
+					ContainSubstring("what was deployed is what its spec asks for"), ContainSubstring(names.Inspect)))
+				c.then(w)
+			})
+		})
+	}
+}
+
+// untouched checks that nothing was asked for a machine but to verify its BMC, and that its host says why.
+func (w *world) untouched() {
+	w.t.Helper()
+	w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("MachineMayBeInUse"), w.host().Status.ErrorMessage)
+	w.g.Expect(w.host().Annotations).To(HaveKey(names.Deployed))
+	n, _ := w.sim.Node("lab~host-1")
+	w.g.Expect(n.ProvisionState).To(Equal("manageable"))
+	w.g.Expect(n.PowerState).To(Equal("power on"))
+	w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/power"]).To(BeZero())
+}
+
+// TestAHostTellsWithoutItsStatusWhatWasDeployed: from before Ironic is asked until the machine was given back, also of a host that
+// an earlier version has deployed, and that is at rest, detached or failing.
+func TestAHostTellsWithoutItsStatusWhatWasDeployed(t *testing.T) {
+	for name, before := range map[string]func(*world){
+		"at rest":   func(*world) {},
+		"no Secret": func(w *world) {
+			w.g.Expect(w.kube.Delete(w.t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: "bmc"}})).To(Succeed())
+		},
+		"detached": func(w *world) {
+			w.annotate(names.Detached, "")
+			w.until("detached", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
+				return h.Status.OperationalStatus == metal3.OperationalStatusDetached
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
+				defer func() { w.stop() }()
+				w.until("written down", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
+					return h.Status.Provisioning.State == metal3.StateProvisioning && h.Annotations[names.Deployed] != ""
+				})
+				digest := w.host().Annotations[names.Deployed]
+				w.g.Expect(digest).To(Equal(nodespec.Wanted(w.host()).Digest()))
+				w.untilState(metal3.StateProvisioned, 10*time.Minute)
+				let(time.Minute)
+				before(w)
+				let(time.Hour)
+				w.halt()
+				w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Deployed) })
+				w.start(policy.Settings{})
+				let(time.Hour)
+				w.g.Expect(w.host().Annotations).To(HaveKeyWithValue(names.Deployed, digest))
+			})
+		})
+	}
 }

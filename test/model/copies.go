@@ -130,10 +130,13 @@ func (w *World) transfer(about string, withStatus bool) {
 		a.Anew = true
 		a.Restarts = min(a.Restarts, w.restarting(systemOf(h))) + reboots(h) // nobody knows any more that one was begun
 	}
-	a.Forgotten = a.Forgotten || !withStatus && !detached && !w.active(systemOf(h))
+	a.Forgotten = a.Forgotten || !withStatus && !detached && !w.active(systemOf(h)) && !tellsOfUse(h)
 	w.asked[key] = a
 	w.restart()
 }
+
+// tellsOfUse reports a host whose metadata, which no move and no backup lacks, say that something was deployed on its machine.
+func tellsOfUse(h *metal3.BareMetalHost) bool { return h.Annotations[names.Deployed] != "" }
 
 // active reports whether a machine's node says that something is installed.
 func (w *World) active(address string) bool {

@@ -70,7 +70,7 @@ func (w *World) hear(key types.NamespacedName, before, after *metal3.BareMetalHo
 	}
 	a.Destroy = a.Destroy || m.installed() && !sameJSON(before.Spec, after.Spec) && differs(after, m.Disk) || declaredOther(before, after, m.Disk) ||
 		w.untold(before) && !sameJSON(before.Spec, after.Spec) && differs(after, saidToBe(after))
-	a.Forgotten = a.Forgotten || attachedAsNew(before, after) && !w.active(systemOf(after))
+	a.Forgotten = a.Forgotten || attachedAsNew(before, after) && !w.active(systemOf(after)) && !tellsOfUse(after)
 	w.asked[key] = a
 	if after.Spec.ExternallyProvisioned && !before.Spec.ExternallyProvisioned {
 		w.keep(key)

@@ -159,6 +159,10 @@ func (w *World) checkDeployment(n *node, wish string) {
 	if strings.HasPrefix(wish, " with ") && strings.TrimSpace(wish) == "with" {
 		w.breaks("DEPLOYED NOTHING: node %s is deployed without an image or a method", n.Name)
 	}
+	told := func(h *metal3.BareMetalHost) bool { return h != nil && tellsOfUse(h) }
+	if !slices.ContainsFunc(w.ownersOf(n.address), func(key types.NamespacedName) bool { return told(w.host(key)) || told(w.before[key]) }) {
+		w.breaks("NOT WRITTEN DOWN: node %s is deployed, and no host of its machine tells of that without its status", n.Name)
+	}
 	for _, key := range w.ownersOf(n.address) {
 		if wishOf(w.host(key)) == wish || w.before[key] != nil && wishOf(w.before[key]) == wish {
 			w.checkOnline(n, key)

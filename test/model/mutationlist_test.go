@@ -23,8 +23,15 @@ var mutations = []mutation{
 	{name: "what is recorded of a machine whose node is gone is not read", file: "policy/baseline.go", old: "	case o.mayBeInUse():\n		return BaselineUnproven\n", new: ""},
 	{
 		name: "a machine that was in use is free without its node", file: "nodespec/baseline.go",
-		old: "	case InUse(h) || in.LeftAlone:\n", new: "	case InUse(h):\n		return false\n	case in.LeftAlone:\n",
+		old: "	case InUse(h) || in.LeftAlone || Arrived(h):\n", new: "	case InUse(h):\n		return false\n	case in.LeftAlone || Arrived(h):\n",
 		pkg: "./controllers/host/policy", run: "TestWhatANewNodeRemembers",
+	},
+	{name: "a host that arrives without its status is a new one", file: "nodespec/baseline.go", old: " || Arrived(h):", new: ":"},
+	{name: "what is deployed is not written down", file: "policy/decide_provision.go", old: "	case recordsDeployed(o, d, nodespec.Wanted(o.Host).Digest()):\n", new: ""},
+	{
+		name: "a machine that two hosts use is wiped for one of them", file: "policy/owner.go",
+		old: "if destroys(h) && isInstalled(other)", new: "if false && isInstalled(other)",
+		pkg: "./controllers/host", run: "TestDeletingOneOfTwoHostsInUseTouchesNothing",
 	},
 	{
 		name: "a machine that was left alone is free without its node", file: "nodespec/baseline.go",

@@ -53,6 +53,12 @@ func (w *Work) onKubernetes(ctx context.Context, action policy.Action) error {
 		secret, err := w.Store.PullSecret(ctx, h)
 		o.PullSecret = secret
 		return err
+	case policy.RecordDeployed:
+		return w.Saver.Metadata(ctx, h, func(h *metal3.BareMetalHost) {
+			if delete(h.Annotations, names.Deployed); a.Digest != "" {
+				metav1.SetMetaDataAnnotation(&h.ObjectMeta, names.Deployed, a.Digest)
+			}
+		})
 	case policy.Restore:
 		return w.restore(ctx, a)
 	case policy.Release:

@@ -6,6 +6,7 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -21,14 +22,20 @@ const (
 	baselineKept = "kept"
 )
 
+// Arrived reports a host that came without its status, as by a move or from a backup that has none, and on whose machine
+// something was deployed where it came from: it has no node yet, or one that its status names nothing of.
+func Arrived(h *metal3.BareMetalHost) bool {
+	return h.Annotations[names.Deployed] != "" && h.Status.Provisioning.State == metal3.StateRegistering
+}
+
 // lostNode reports a host whose status says that it had a node, and is no word of that its
 // machine is free: the machine is in use, or was left alone already; it is said to be free and
 // off, and if it is on, that is not of now; or Ironic was at work on it, which may have ended
-// since.
+// since. One that has arrived without its status is known by its metadata alone.
 func lostNode(in Input) bool {
 	h := in.Host
 	switch {
-	case InUse(h) || in.LeftAlone:
+	case InUse(h) || in.LeftAlone || Arrived(h):
 		return true
 	case h.Status.Provisioning.ID == "":
 		return false

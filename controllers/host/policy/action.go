@@ -47,6 +47,8 @@ type (
 	// Claim adds the host's finalizer and, where there are several Ironics, writes
 	// down which one the host belongs to.
 	Claim struct{ Ironic string }
+	// RecordDeployed has the host's metadata keep what is deployed on its machine, as a digest; empty for nothing.
+	RecordDeployed struct{ Digest string }
 	// Restore stores a status that was moved here together with the members that this
 	// version does not know.
 	Restore struct {
@@ -85,6 +87,9 @@ func (Enrol) Name() string { return "enrol node" }
 
 // Name implements Action.
 func (Claim) Name() string { return "add finalizer" }
+
+// Name implements Action.
+func (RecordDeployed) Name() string { return "record what is deployed" }
 
 // Name implements Action.
 func (Restore) Name() string { return "restore status" }
@@ -140,7 +145,7 @@ func attempts(a Action) bool {
 // ToIronic reports whether an action needs Ironic to answer.
 func ToIronic(a Action) bool {
 	switch a.(type) {
-	case TakeSlot, ReadConfigDrive, ReadPullSecret, Claim, Restore, Release, AskImage, LabelImage, SaveHardware, SettleMedia, Announce:
+	case TakeSlot, ReadConfigDrive, ReadPullSecret, Claim, RecordDeployed, Restore, Release, AskImage, LabelImage, SaveHardware, SettleMedia, Announce:
 		return false
 	}
 	return true

@@ -297,6 +297,7 @@ func concernUnproven(o *Observed, d *Decision) {
 		waitForLook(o, d)
 		return
 	}
+	keep := "set spec.externallyProvisioned"
 	why, free := "the machine is on, while the host's status (%s) knows of nothing on it", "switch it off by its BMC, or annotate the host with "+names.Inspect
 	note := view.Note{
 		Step: "left as it is: the machine is on, and may be in use", WaitingFor: "somebody to set spec.externallyProvisioned, to switch the machine off, or to have it inspected",
@@ -304,6 +305,12 @@ func concernUnproven(o *Observed, d *Decision) {
 	if worked {
 		why, free = "the host's status (%s) is of when the machine was worked on, which may have ended since", "annotate the host with "+names.Inspect
 		note = view.Note{Step: "left as it is: something may be installed on the machine", WaitingFor: "somebody to set spec.externallyProvisioned, or to have it inspected"}
+	}
+	if asked := o.Host.Annotations[names.Deployed]; asked != "" && worked && o.phase().free {
+		why = "the host (now %s) has come without its status, and its annotation " + names.Deployed + " says that something was deployed on the machine"
+		if asked == nodespec.Wanted(o.Host).Digest() {
+			keep += ", and remove that again once the host is " + string(metal3.StateExternallyProvisioned) + ": what was deployed is what its spec asks for"
+		}
 	}
 	if keys := rebootAnnotations(o.Host); len(keys) > 0 && !worked {
 		free += "; to have it left on, remove the annotation " + strings.Join(keys, " and ")
@@ -314,7 +321,7 @@ func concernUnproven(o *Observed, d *Decision) {
 	if !stalledBy(o, causeUnproven) || o.Retry {
 		fail(o, d, metal3.RegistrationError, causeUnproven, fmt.Sprintf(
 			why+", and "+formerNode(o)+": after a restore from an older backup something may be on it that nobody "+
-				"knows of, so it is left alone. To keep that, set spec.externallyProvisioned. If nothing is needed of it, %s", o.State(), DisplayName(o.Node), free))
+				"knows of, so it is left alone. To keep that, %s. If nothing is needed of it, %s", o.State(), DisplayName(o.Node), keep, free))
 	}
 	d.wait(0, note)
 }

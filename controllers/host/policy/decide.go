@@ -77,7 +77,9 @@ func init() {
 		concernEndpoint,
 		// The finalizer is on before the first thing that somebody has to undo.
 		concernClaim,
-		// Before everything that may wait: the labels of the live image follow those of the
+		// Before everything that may wait: it comes along with a host that is moved while it is detached or failing.
+		concernDeployed,
+		// Likewise: the labels of the live image follow those of the
 		// host also while it is failing or has no usable BMC.
 		concernLabels,
 		// Before everything that needs BMC or node: this needs neither.

@@ -19,6 +19,7 @@ func stepAvailable(o *Observed, d *Decision) {
 	case host.Spec.ExternallyProvisioned:
 		forgetInstance(d)
 		enterExternal(o, d)
+	case recordsDeployed(o, d, ""): // that is gone
 	case atRest(o.Node) && o.Media.Pending:
 		emptyDrive(o, d)
 	case o.inspectionAsked():

@@ -136,6 +136,9 @@ func deprovisioningGivenUp(o *Observed, d *Decision) bool {
 // deprovisioned ends the phase. The count of failures stays when this was part of
 // another attempt at the same deployment, so that the back-off grows.
 func deprovisioned(o *Observed, d *Decision) {
+	if !o.Deleting() && recordsDeployed(o, d, "") {
+		return
+	}
 	again := o.Host.NeedsProvisioning() && !o.Host.WasProvisioned() && !o.Deleting()
 	forgetInstance(d)
 	d.DropAnnotations = ours(rebootAnnotations(o.Host)) // it was for what was on the machine

@@ -59,7 +59,7 @@ func nameNode(o *Observed, d *Decision) {
 // needed of the machine of a host that is being deleted.
 func doubted(o *Observed, d *Decision) bool {
 	state := o.Node.ProvisionState
-	if o.Host.Status.Provisioning.ID == "" || o.Deleting() || slices.Contains(inUse, state) {
+	if o.Host.Status.Provisioning.ID == "" && !nodespec.Arrived(o.Host) || o.Deleting() || slices.Contains(inUse, state) {
 		return false
 	}
 	if state.Busy() && state != ironic.StateVerifying { // it takes no update

@@ -81,7 +81,7 @@ func TestMachinesStartWithTheirMedia(t *testing.T) {
 			o.Applied = &applied
 			c.given(o)
 			o.Media = c.media
-			d := Decide(o)
+			d := Decide(recorded(o))
 			if c.do == nil {
 				g.Expect(d.Do).To(BeNil())
 			} else {

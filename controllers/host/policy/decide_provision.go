@@ -85,6 +85,7 @@ func deploy(o *Observed, d *Decision) {
 		}
 	case unfitText(*o.Unfit) != "":
 		fail(o, d, metal3.ProvisioningError, "", "host validation error: "+unfitText(*o.Unfit))
+	case recordsDeployed(o, d, nodespec.Wanted(o.Host).Digest()):
 	default:
 		transition(o, d, deployment(o))
 	}

@@ -71,13 +71,13 @@ func TestADeploymentThatRestartsOfIronicCutOff(t *testing.T) {
 		return o
 	}
 	o := cut(ironic.StateDeployFailed)
-	first := Decide(o)
+	first := Decide(recorded(o))
 	g.Expect(first.Do).To(HaveField("Target", ironic.TargetActive))
 	g.Expect(first.Status.ErrorType).To(BeEmpty())
 
 	o = cut(ironic.StateDeployFailed)
 	o.Host.Status.Conditions = first.Status.Conditions
-	second := Decide(o)
+	second := Decide(recorded(o))
 	g.Expect(second.Do).To(BeNil())
 	g.Expect(second.Status.ErrorType).To(Equal(metal3.ProvisioningError))
 	g.Expect(failedDeployments(o.Host, &second.Status)).To(Equal(2), "so that the limit holds")
@@ -119,7 +119,7 @@ func TestStatesThatNobodyAskedForAreShown(t *testing.T) {
 					provisionedWithInstall(o)
 				}
 				settled(o)
-				d := Decide(o)
+				d := Decide(recorded(o))
 				g.Expect(ToIronicWrite(d.Do)).To(BeFalse(), "%T", d.Do)
 				g.Expect(d.Wait.Message()).To(ContainSubstring(string(node)))
 			})

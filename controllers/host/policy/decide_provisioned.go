@@ -3,6 +3,7 @@ package policy
 import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/ironic"
@@ -23,6 +24,24 @@ func stepProvisioned(o *Observed, d *Decision) {
 	if adopted(o, d) {
 		stepPower(o, d)
 	}
+}
+
+// concernDeployed has the metadata of a host that has its system keep that: of one that was deployed before this was written
+// down, that was adopted, or that somebody has put back without it.
+func concernDeployed(o *Observed, d *Decision) {
+	if o.State() == metal3.StateProvisioned && !o.Deleting() && !nodespec.OtherWanted(o.Host) {
+		recordsDeployed(o, d, nodespec.Deployed(o.Host).Digest())
+	}
+}
+
+// recordsDeployed has the host's metadata keep what is deployed, empty for nothing, and reports whether it did not. A status may
+// be lost on the way to another cluster, or into a backup; metadata are not.
+func recordsDeployed(o *Observed, d *Decision, digest string) bool {
+	if o.Host.Annotations[names.Deployed] == digest {
+		return false
+	}
+	d.do(RecordDeployed{digest})
+	return true
 }
 
 // stepExternallyProvisioned keeps a host that somebody else installed.

@@ -29,7 +29,7 @@ func TestMendedCredentialsEndTheirError(t *testing.T) {
 				stalled(o, metal3.RegistrationError, causeCredentials, time.Hour)
 				c.given(o)
 			})
-			NewWithT(t).Expect(Decide(o).Status.ErrorType).To(Equal(c.want))
+			NewWithT(t).Expect(Decide(recorded(o)).Status.ErrorType).To(Equal(c.want))
 		})
 	}
 }

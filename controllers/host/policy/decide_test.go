@@ -396,7 +396,7 @@ func TestDecide(t *testing.T) {
 			for _, change := range c.given {
 				change(o)
 			}
-			before := o.Host.DeepCopy()
+			before := recorded(o).Host.DeepCopy()
 			d := Decide(o)
 			g.Expect(o.Host).To(Equal(before), "a decision changes nothing")
 			did := ""
@@ -417,6 +417,15 @@ func TestDecide(t *testing.T) {
 			g.Expect(d.Wait.Message()).To(ContainSubstring(c.says))
 		})
 	}
+}
+
+// recorded has the host's metadata keep what is, or is to be, on its machine, as after the passes before.
+func recorded(o *Observed) *Observed {
+	wish := map[State]nodespec.Wish{metal3.StateProvisioning: nodespec.Wanted(o.Host), metal3.StateProvisioned: nodespec.Deployed(o.Host)}
+	if w, deployed := wish[o.State()]; deployed {
+		metav1.SetMetaDataAnnotation(&o.Host.ObjectMeta, names.Deployed, w.Digest())
+	}
+	return o
 }
 
 // provisionedWithInstall records that the assisted installation is on the machine.

@@ -178,6 +178,12 @@ func JudgeDouble(h *metal3.BareMetalHost, others []*metal3.BareMetalHost, inIron
 	without := !inIronic(h)
 	first := h
 	for _, other := range others {
+		if destroys(h) && isInstalled(other) && nodespec.SameMachine(h, other) != "" {
+			if first == h || comesFirst(other, first, standing) {
+				first = other
+			}
+			continue
+		}
 		second := without && !isDetached(other) && inIronic(other) // it would get a second node of the machine
 		if nodespec.SameMachine(h, other) == "" || isMoved(other) && known(h) && !isMoved(h) || !second && standing(h) == standing(other) && standing(h) >= isUsed && !isDetached(h) && !isMoved(h) {
 			continue // both are in use: nobody knows whose it is, and neither is held up
@@ -197,6 +203,19 @@ func JudgeDouble(h *metal3.BareMetalHost, others []*metal3.BareMetalHost, inIron
 	d.Why = fmt.Sprintf("a host of another namespace has the same %s, and one machine has one host: correct or delete the host that is wrong; "+
 		"who may list hosts of all namespaces finds the other one by that, and the controller's log names it", nodespec.SameMachine(first, h)) // as this host spells it
 	return d
+}
+
+// destroys reports a host that is about to have its machine's system taken down, or has it taken down: it is that of all hosts
+// of the machine, and another one of them may need it.
+func destroys(h *metal3.BareMetalHost) bool {
+	return !isDetached(h) && (h.DeletionTimestamp != nil || h.Status.Provisioning.State == metal3.StateDeprovisioning ||
+		isInstalled(h) && nodespec.OtherWanted(h))
+}
+
+// isInstalled reports a host whose machine has its system, or is about to. What a detached host, or one that was given another
+// address, says of that may be of another machine.
+func isInstalled(h *metal3.BareMetalHost) bool {
+	return standing(h, false) == isUsed && h.Status.Provisioning.State != metal3.StateDeprovisioning && !isDetached(h) && !isMoved(h)
 }
 
 // hasItsNode reports a host that has a node by now. It was let to its machine, so that a detached one of that

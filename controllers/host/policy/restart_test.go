@@ -87,7 +87,7 @@ func TestAnErrorFromBeforeARestart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			o := neverOffHost(c.given)
-			d := Decide(o)
+			d := Decide(recorded(o))
 			g.Expect(d.Status.ErrorType).To(Equal(c.err))
 			switch {
 			case c.do == Action(rebooting{}):
@@ -113,7 +113,7 @@ func TestAPowerErrorEndsWhereTheMachineMustNotBeOff(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			d := Decide(neverOffHost(given))
+			d := Decide(recorded(neverOffHost(given)))
 			g.Expect(d.Do).To(BeNil())
 			g.Expect(d.Status.ErrorType).To(BeEmpty())
 			g.Expect(d.Status.ErrorCount).To(BeZero())
@@ -143,7 +143,7 @@ func TestARestartOfAMachineThatWasOffIsOver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			d := Decide(neverOffHost(func(o *Observed) { runsAgain(o); c.given(o) }))
+			d := Decide(recorded(neverOffHost(func(o *Observed) { runsAgain(o); c.given(o) })))
 			if c.over {
 				g.Expect(d.Do).To(BeNil())
 				g.Expect(d.DropAnnotations).To(ConsistOf(names.Reboot, names.Rebooting))
@@ -190,7 +190,7 @@ func TestARestartComesBeforeWhatIsNewInTheSpec(t *testing.T) {
 				o.Host.Annotations[names.Reboot] = ""
 			}
 			o.Host.Spec.AutomatedCleaningMode, o.Applied = metal3.CleaningModeDisabled, nil
-			d := Decide(o)
+			d := Decide(recorded(o))
 			g.Expect(d.Do).NotTo(BeNil(), "%+v", d.Wait)
 			g.Expect(d.Do.Name()).To(Equal(c.do))
 

@@ -142,7 +142,7 @@ func TestServicing(t *testing.T) {
 			if c.do != "update node" {
 				settled(o)
 			}
-			d := Decide(o)
+			d := Decide(recorded(o))
 			did := ""
 			if d.Do != nil {
 				did = d.Do.Name()
@@ -226,7 +226,7 @@ func TestPowerModes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			o := inUseWith(ironic.StateActive, c.given...)
-			d := Decide(o)
+			d := Decide(recorded(o))
 			did := ""
 			if d.Do != nil {
 				did = d.Do.Name()
@@ -244,7 +244,7 @@ func TestPowerIsSeenBeforeItIsActedUpon(t *testing.T) {
 	g := NewWithT(t)
 	o := inUseWith(ironic.StateActive, func(o *Observed) { o.Host.Status.PoweredOn = true })
 	stalled(o, metal3.PowerManagementError, "PowerManagementError", 48*time.Hour)
-	d := Decide(o)
+	d := Decide(recorded(o))
 	g.Expect(d.Do).To(BeNil())
 	g.Expect(d.Status.PoweredOn).To(BeFalse())
 	g.Expect(d.Status.ErrorType).To(BeEmpty(), "what is seen differs from what failed")

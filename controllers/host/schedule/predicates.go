@@ -28,8 +28,10 @@ type annotationsChanged struct{ predicate.Funcs }
 // Update implements predicate.Predicate.
 func (annotationsChanged) Update(e event.TypedUpdateEvent[client.Object]) bool {
 	before, after := maps.Clone(e.ObjectOld.GetAnnotations()), maps.Clone(e.ObjectNew.GetAnnotations())
-	delete(before, names.Rebooting)
-	delete(after, names.Rebooting)
+	for _, ours := range []string{names.Rebooting, names.Deployed} {
+		delete(before, ours)
+		delete(after, ours)
+	}
 	return !maps.Equal(before, after)
 }
 
