@@ -30,6 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/ironflow/ironflow/api/config/v1alpha1"
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/config"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/controllers/host/view"
@@ -62,7 +63,7 @@ var moves = map[metal3.ProvisioningState]metal3.ProvisioningState{
 func TestTheFleetOfBaremetalOperatorIsTakenOver(t *testing.T) {
 	g := NewWithT(t)
 	w := newFleet(t)
-	g.Expect(w.migrate()).To(HaveSuffix("ready: the fleet can be handed over; only status would be written\n"))
+	g.Expect(w.migrate()).To(HaveSuffix("ready: the fleet can be handed over; only status and the annotation " + names.Deployed + " would be written\n"))
 	g.Expect(w.writes()).To(BeEmpty(), "the check before reads only")
 	before := w.objects()
 	w.start()
@@ -70,11 +71,16 @@ func TestTheFleetOfBaremetalOperatorIsTakenOver(t *testing.T) {
 
 	g.Expect(w.writes()).To(ContainElement("patch baremetalhosts/status provisioned"), "the audit log tells")
 	g.Expect(w.sim.Total("GET ")).To(BeNumerically(">", len(handover.Names())), "nodes are looked at")
-	g.Expect(w.kubernetesWrites()).To(BeEmpty(), "requests that write anything but a status, a lease or an event")
+	g.Expect(w.kubernetesWrites()).To(BeEmpty(), "requests that write anything but a status, what is deployed, a lease or an event")
 	g.Expect(w.ironicWrites()).To(BeEmpty(), "requests that change anything in Ironic")
 	after := w.objects()
+	for name, state := range w.states {
+		if state == metal3.StateProvisioned {
+			g.Expect(w.tellsWhatRuns(after["BareMetalHost "+name])).To(BeTrue(), name)
+		}
+	}
 	for key, was := range before {
-		g.Expect(after).To(HaveKeyWithValue(key, was), "metadata and spec stay as they are")
+		g.Expect(after).To(HaveKeyWithValue(key, was), "all other metadata and the spec stay as they are")
 	}
 	for _, name := range handover.Names() {
 		h := w.host(name)
@@ -265,9 +271,26 @@ func (w *fleet) kubernetesWrites() []string {
 	return slices.DeleteFunc(w.writes(), func(write string) bool {
 		fields := strings.Fields(write)
 		resource, subresource, _ := strings.Cut(fields[1], "/")
+		if fields[0] == "patch" && fields[1] == "baremetalhosts/" && w.states[fields[2]] == metal3.StateProvisioned {
+			return true // by the annotation which tells that: see tellsWhatRuns
+		}
 		// A review is a question: nothing is stored.
 		return subresource == "status" || resource == "leases" || resource == "events" || resource == "selfsubjectaccessreviews" || resource == "selfsubjectrulesreviews"
 	})
+}
+
+// tellsWhatRuns reports whether a host tells without its status that something is deployed on its machine, and takes that away.
+func (w *fleet) tellsWhatRuns(host any) bool {
+	w.t.Helper()
+	object, _ := host.(map[string]any)
+	annotations, _, err := unstructured.NestedStringMap(object, "metadata", "annotations")
+	w.Expect(err).NotTo(HaveOccurred())
+	_, tells := annotations[names.Deployed]
+	if len(annotations) == 1 && tells {
+		unstructured.RemoveNestedField(object, "metadata", "annotations")
+	}
+	unstructured.RemoveNestedField(object, "metadata", "annotations", names.Deployed)
+	return tells
 }
 
 // objects are the metadata and specs of everything in the fleet, by kind and name.

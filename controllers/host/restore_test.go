@@ -289,7 +289,7 @@ func (w *world) untouched() {
 // an earlier version has deployed, and that is at rest, detached or failing.
 func TestAHostTellsWithoutItsStatusWhatWasDeployed(t *testing.T) {
 	for name, before := range map[string]func(*world){
-		"at rest":   func(*world) {},
+		"at rest": func(*world) {},
 		"no Secret": func(w *world) {
 			w.g.Expect(w.kube.Delete(w.t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: "bmc"}})).To(Succeed())
 		},

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/ironflow/ironflow/api/names"
 )
 
 // JSON writes the report for programs.
@@ -19,7 +21,7 @@ func (r *Report) JSON(w io.Writer) error {
 
 // verdicts are what a person reads.
 var verdicts = map[string]string{
-	ready:           "ready: the fleet can be handed over; only status would be written",
+	ready:           "ready: the fleet can be handed over; only status and the annotation " + names.Deployed + " would be written",
 	string(Warning): "warning: the fleet can be handed over; look at the warnings first, these hosts would be written to or need somebody",
 	string(Blocker): "blocker: fix what is named before the fleet is handed over",
 }

@@ -170,21 +170,39 @@ func holdsImage(obj client.Object, patch client.Patch) bool {
 	if _, ok := obj.(*metal3.PreprovisioningImage); !ok {
 		return false
 	}
+	_, finalizers := onlyMetadata(obj, patch)["finalizers"]
+	return finalizers
+}
+
+// tellsWhatRuns reports a write that only has a host's metadata tell what is deployed on its machine, which baremetal-operator's do not.
+func tellsWhatRuns(obj client.Object, patch client.Patch) bool {
+	if _, ok := obj.(*metal3.BareMetalHost); !ok {
+		return false
+	}
+	annotations, _ := onlyMetadata(obj, patch)["annotations"].(map[string]any)
+	_, tells := annotations[names.Deployed]
+	return tells && len(annotations) == 1
+}
+
+// onlyMetadata is what a write changes, where that is one member of the metadata; nil otherwise.
+func onlyMetadata(obj client.Object, patch client.Patch) map[string]any {
 	raw, err := patch.Data(obj)
 	if err != nil {
-		return false
+		return nil
 	}
 	var change map[string]map[string]any
 	if json.Unmarshal(raw, &change) != nil {
-		return false
+		return nil
 	}
 	delete(change["metadata"], "resourceVersion") // that it is made to
-	_, finalizers := change["metadata"]["finalizers"]
-	return finalizers && len(change) == 1 && len(change["metadata"]) == 1
+	if len(change) != 1 || len(change["metadata"]) != 1 {
+		return nil
+	}
+	return change["metadata"]
 }
 
 // client reads from the API server and notes writes instead of making them. Writes
-// of status, of events, of the finalizer on live images and of what settings a machine's
+// of status, of events, of the finalizer on live images, of what is deployed and of what settings a machine's
 // firmware has are what a take-over is: they are not noted.
 func (b *heldBack) client(c client.WithWatch) client.Client {
 	said := func(verb string, obj client.Object) {
@@ -203,7 +221,7 @@ func (b *heldBack) client(c client.WithWatch) client.Client {
 			return nil
 		},
 		Patch: func(_ context.Context, _ client.WithWatch, obj client.Object, patch client.Patch, _ ...client.PatchOption) error {
-			if !holdsImage(obj, patch) {
+			if !holdsImage(obj, patch) && !tellsWhatRuns(obj, patch) {
 				said("patch", obj)
 			}
 			return nil

@@ -23,7 +23,7 @@ const (
 )
 
 // Arrived reports a host that came without its status, as by a move or from a backup that has none, and on whose machine
-// something was deployed where it came from: it has no node yet, or one that its status names nothing of.
+// something was deployed where it came from. Only a host without a status comes to be registered, and nobody deploys it before it is.
 func Arrived(h *metal3.BareMetalHost) bool {
 	return h.Annotations[names.Deployed] != "" && h.Status.Provisioning.State == metal3.StateRegistering
 }

@@ -308,7 +308,7 @@ func concernUnproven(o *Observed, d *Decision) {
 	}
 	if asked := o.Host.Annotations[names.Deployed]; asked != "" && worked && o.phase().free {
 		why = "the host (now %s) has come without its status, and its annotation " + names.Deployed + " says that something was deployed on the machine"
-		if asked == nodespec.Wanted(o.Host).Digest() {
+		if nodespec.WantsInstance(o.Host) && asked == nodespec.Wanted(o.Host).Digest() {
 			keep += ", and remove that again once the host is " + string(metal3.StateExternallyProvisioned) + ": what was deployed is what its spec asks for"
 		}
 	}

@@ -79,8 +79,7 @@ func init() {
 		concernClaim,
 		// Before everything that may wait: it comes along with a host that is moved while it is detached or failing.
 		concernDeployed,
-		// Likewise: the labels of the live image follow those of the
-		// host also while it is failing or has no usable BMC.
+		// Likewise: the labels of the live image follow those of the host also while it is failing or has no usable BMC.
 		concernLabels,
 		// Before everything that needs BMC or node: this needs neither.
 		concernHardware,

@@ -169,7 +169,8 @@ type Double struct {
 // Of detached hosts none is attached: each may have been given the address since, and what
 // the status says to be on a machine may be of another one. A host of which that is known has
 // no claim beside one with a node; beside a new one neither gets the machine: its BMC may have
-// been given another address, and run what the detached host has deployed.
+// been given another address, and run what the detached host has deployed. Of two that are in use neither comes first, but
+// what would take the system of one down for the other is not done.
 func JudgeDouble(h *metal3.BareMetalHost, others []*metal3.BareMetalHost, inIronic func(*metal3.BareMetalHost) bool) Double {
 	known := func(h *metal3.BareMetalHost) bool {
 		return hasItsNode(h) || h.Status.Provisioning.ID == "" && !isDetached(h) && inIronic(h)
