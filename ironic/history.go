@@ -76,6 +76,13 @@ const syncText = "During sync_power_state"
 // nothing about a change of power that Ironic was asked for before.
 func LostSight(text string) bool { return strings.HasPrefix(text, syncText) }
 
+// maintenanceText ends the error of an operation that Ironic has failed because it found its node in maintenance.
+const maintenanceText = "aborted as node is in maintenance mode"
+
+// FailedByMaintenance reports whether an error text says that an operation failed because its node was in
+// maintenance: it was so before.
+func FailedByMaintenance(text string) bool { return strings.HasSuffix(text, maintenanceText) }
+
 // FailedByRestart reports whether an error text says that an operation was cut
 // off by a restart of Ironic's conductor: nothing is wrong with the machine, and
 // the operation can be asked for again at once.

@@ -58,10 +58,14 @@ func (g gateway) RemovePorts(_ context.Context, id string, macs []string) error 
 // SetMaintenance implements ironics.Actions.
 func (g gateway) SetMaintenance(_ context.Context, id string, on bool, reason string) error {
 	return g.write(fmt.Sprintf("maintenance %t", on), id, func(w *World) error {
-		if n := w.nodes[id]; !on && n.MaintenanceReason == byHand {
+		if n := w.nodes[id]; n.MaintenanceReason == byHand {
 			w.breaks("TAKEN FROM A PERSON: the controller takes node %s out of maintenance, which somebody has it in", n.Name)
 		}
-		w.change(id, func(n *node) { n.Maintenance, n.MaintenanceReason, n.Fault = on, reason, "" })
+		w.change(id, func(n *node) {
+			if n.Maintenance, n.MaintenanceReason = on, reason; !on {
+				n.Fault = ""
+			}
+		})
 		return nil
 	})
 }

@@ -2,6 +2,23 @@ package model
 
 // mended are histories that were found once. They are replayed, and nothing breaks.
 var mended = map[string]string{
+	"a person's maintenance on top of that of a failed cleaning stays": `
+scenario: given back
+Ironic goes on with node-0
+Ironic fails with node-0
+somebody takes into maintenance node-0
+time goes by`,
+	"a person's maintenance in which a cleaning fails stays": `
+scenario: given back
+Ironic goes on with node-0
+somebody takes into maintenance node-0
+Ironic fails with node-0`,
+	"a person's maintenance on top of that of failed servicing stays": `
+scenario: about to be serviced
+Ironic goes on with node-0
+Ironic fails with node-0
+somebody takes into maintenance node-0
+time goes by`,
 	"a deployment that is cut off is not begun anew for a host that is to be off": `
 scenario: deploying
 offline a

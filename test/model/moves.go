@@ -275,7 +275,7 @@ var nodeMoves = []move{
 		},
 	},
 	{
-		fault, "somebody takes into maintenance", "", func(w *World, id string) bool { return !w.nodes[id].Maintenance },
+		fault, "somebody takes into maintenance", "", func(w *World, id string) bool { return w.nodes[id].MaintenanceReason != byHand },
 		func(w *World, id string) {
 			w.later(moment)
 			w.change(id, func(n *node) { n.Maintenance, n.MaintenanceReason = true, byHand })

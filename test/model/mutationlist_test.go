@@ -241,6 +241,10 @@ var mutations = []mutation{
 		name: "another checksum is another image", file: "nodespec/wish.go",
 		old: "wanted.URL() != deployed.URL() ||", new: "(wanted.URL() != deployed.URL() || wanted.Image.Checksum != deployed.Image.Checksum) ||",
 	},
+	{
+		name: "a person's maintenance of a failed node is ended", file: "policy/decide_register.go",
+		old: "	case !known || ironic.LostSight(reason):\n", new: "	case known || ironic.LostSight(reason):\n",
+	},
 	{name: "a person's maintenance is ended", file: "policy/decide_register.go", old: "	case inMaintenance(o, d):\n", new: ""},
 	{name: "a key with force holds nothing", file: "policy/restart.go", old: "		return heldByKey(o, d)\n", new: "		return false\n"},
 	// What a sceptical reader has found: a machine that was touched unasked.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -215,14 +216,14 @@ func (w *World) fail(id, why string) {
 		case ironic.StateInspectWait:
 			n.ProvisionState = ironic.StateInspectFailed
 		case ironic.StateCleanWait:
-			n.ProvisionState, n.Maintenance, n.Fault = ironic.StateCleanFailed, !strings.Contains(why, "abort"), "clean failure"
-			if n.MaintenanceReason = why; !n.Maintenance {
-				n.Fault, n.MaintenanceReason = "", ""
+			if n.ProvisionState = ironic.StateCleanFailed; !strings.Contains(why, "abort") {
+				n.faulty("clean failure", why)
 			}
 		case ironic.StateDeployWait:
 			n.ProvisionState = ironic.StateDeployFailed
 		case ironic.StateServiceWait:
-			n.ProvisionState, n.Maintenance, n.Fault, n.MaintenanceReason = ironic.StateServiceFailed, true, "service failure", why
+			n.ProvisionState = ironic.StateServiceFailed
+			n.faulty("service failure", why)
 		case ironic.StateDeleting:
 			n.ProvisionState = ironic.StateError
 		case ironic.StateAdopting:
@@ -230,6 +231,11 @@ func (w *World) fail(id, why string) {
 		default: // nothing was under way
 		}
 	})
+}
+
+// faulty has a node in maintenance for a failure. A reason that is there stays.
+func (n *node) faulty(fault, why string) {
+	n.Maintenance, n.Fault, n.MaintenanceReason = true, fault, cmp.Or(n.MaintenanceReason, why)
 }
 
 // works reports whether Ironic is at work on a node so that it goes on by itself.

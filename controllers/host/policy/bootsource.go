@@ -54,6 +54,9 @@ func runningStep(o *Observed) ironic.Step {
 // bootStep is Ironic's deploy step that boots the live image.
 const bootStep = "deploy"
 
+// hintStart begins what completes Ironic's reason of a failure.
+const hintStart = " The BMC has "
+
 // bootHint completes Ironic's "timeout" with what the image server saw, because
 // Ironic cannot tell a machine that never booted from one whose agent is mute.
 // It is empty when the reason is no timeout or nothing is known.
@@ -63,12 +66,12 @@ func bootHint(o *Observed, reason string) string {
 	}
 	switch {
 	case o.Read.Last.IsZero() || o.Read.Last.Before(attemptStart(o)):
-		return " The BMC has not read the live image: check that virtual media work, and the boot order."
+		return hintStart + "not read the live image: check that virtual media work, and the boot order."
 	case o.Read.Percent < 100:
-		return fmt.Sprintf(" The BMC has read %d %% of the live image, the last time at %s: check the connection between BMC and image server.",
+		return fmt.Sprintf(hintStart+"read %d %% of the live image, the last time at %s: check the connection between BMC and image server.",
 			o.Read.Percent, o.Read.Last.UTC().Format(time.TimeOnly))
 	default:
-		return " The BMC has read the whole live image: look at the machine's console, and whether it reaches Ironic."
+		return hintStart + "read the whole live image: look at the machine's console, and whether it reaches Ironic."
 	}
 }
 

@@ -106,12 +106,12 @@ func setManageable(h *metal3.BareMetalHost, s Findings) {
 		set(metav1.ConditionFalse, metal3.RegistrationFailedReason, h.Status.ErrorMessage)
 	case state == metal3.StateRegistering:
 		set(metav1.ConditionFalse, metal3.RegisteringReason, s.Note.Message())
-	case state == StateDeleting && (s.Node == nil || !byPerson(s.Sight)), isDetached(h):
+	case state == StateDeleting && (s.Node == nil || !byPerson(h, s.Sight, nil)), isDetached(h):
 		set(metav1.ConditionTrue, metal3.ManageableReason, "") // the node's own troubles end with it
 	case s.Node != nil && s.Node.Fault == ironic.FaultPower:
 		set(metav1.ConditionFalse, metal3.PowerFailureReason, faultText(s.Node)+". Next: check the BMC, its network and its Secret; "+
 			"Ironic asks it every few minutes (power_failure_recovery_interval), and the host goes on by itself when it answers")
-	case s.Node != nil && s.Node.Fault != "":
+	case s.Node != nil && s.Node.Fault != "" && !byPerson(h, s.Sight, nil):
 		set(metav1.ConditionFalse, reasonFault, faultText(s.Node)+". Next: see Stalled; the next attempt clears it")
 	case s.Node != nil && s.Node.Maintenance:
 		set(metav1.ConditionFalse, reasonMaintenance, "the node is in maintenance in Ironic: "+whyMaintenance(s.Sight)+". Next: take it out of maintenance there")

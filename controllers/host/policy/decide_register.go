@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -350,14 +351,14 @@ func blocked(o *Observed, d *Decision) bool {
 	switch {
 	case !n.Maintenance && n.Fault == "":
 		return false
-	case inMaintenance(o, d):
-	case n.Maintenance && n.Fault == "":
-		endMaintenance(o, d) // what it was for is over, or was called off
 	case n.Fault == ironic.FaultPower && !o.Deleting():
 		d.wait(lookAgain, view.Note{
 			Step: "power failure", Text: n.LastError,
 			WaitingFor: "the BMC to answer Ironic's power queries again, which are made every few minutes",
 		})
+	case inMaintenance(o, d):
+	case n.Maintenance && n.Fault == "":
+		endMaintenance(o, d) // what it was for is over, or was called off
 	default:
 		return false
 	}
@@ -367,14 +368,18 @@ func blocked(o *Observed, d *Decision) bool {
 // inMaintenance waits while a person has the node in maintenance, and reports whether
 // that may be so.
 func inMaintenance(o *Observed, d *Decision) bool {
-	if !o.Node.Maintenance || o.Node.Fault != "" {
+	if !o.Node.Maintenance {
 		return false
 	}
 	n, ok := o.readNode(d) // for the reason, which the watch does not keep
 	switch {
 	case !ok:
-	case !byPerson(o.Sight):
+	case !byPerson(o.Host, o.Sight, o.Failure):
 		return false
+	case n.Fault != "" && n.Reservation != "": // Ironic sets the fault first, and the reason when it has cleaned up
+		d.wait(WaitBusy, view.Note{Step: "reading why the node is in maintenance", WaitingFor: "Ironic to end its handling of the failure"})
+	case n.Fault != "" && o.Failure == nil && (n.LastError == "" || len(n.LastError) >= cutLength):
+		readFailure(o, d) // it may be what the maintenance is for
 	default:
 		who := "somebody to take the node out of maintenance in Ironic"
 		if o.Deleting() {
@@ -385,11 +390,38 @@ func inMaintenance(o *Observed, d *Decision) bool {
 	return true
 }
 
-// byPerson reports whether neither Ironic nor a controller has set a node's maintenance,
-// as far as its reason is known.
-func byPerson(s nodeaction.Sight) bool {
+// byPerson reports whether neither Ironic nor a controller has set a node's maintenance, as far as its reason is known.
+// Failure is what the node's history tells of its failure, once asked for.
+//
+// A fault does not tell: Ironic leaves it where a person gives the maintenance of a failure another reason, and keeps
+// the reason of a person whose node fails, or whose machine it finds in maintenance and fails for that.
+func byPerson(h *metal3.BareMetalHost, s nodeaction.Sight, failure *string) bool {
 	ours := []string{detachReason, driverReason, deleteReason, otherDeleteReason, otherMachineReason}
-	return s.Node.Maintenance && s.Node.Fault == "" && !slices.Contains(ours, whyMaintenance(s))
+	_, known := s.InFull()
+	reason := whyMaintenance(s)
+	switch {
+	case !s.Node.Maintenance || slices.Contains(ours, reason):
+		return false
+	case s.Node.Fault == "":
+		return true
+	case !known || ironic.LostSight(reason):
+		return false
+	case ironic.FailedByMaintenance(reason): // of a person who gave none
+		return true
+	}
+	told := []string{s.Node.LastError, h.Status.ErrorMessage}
+	if failure != nil {
+		told = append(told, *failure)
+	}
+	return !slices.ContainsFunc(told, func(text string) bool { return isReason(reason, text) })
+}
+
+// isReason reports whether a failure with a text is what a node's maintenance has as its reason. Ironic
+// cuts that, and we complete what a host shows.
+func isReason(reason, text string) bool {
+	reason = strings.TrimSpace(reason)
+	rest, is := strings.CutPrefix(strings.TrimSpace(text), reason)
+	return is && reason != "" && (rest == "" || len(reason) >= cutLength || strings.HasPrefix(rest, hintStart))
 }
 
 // whyMaintenance is the reason of a node's maintenance; empty where the node was not read.

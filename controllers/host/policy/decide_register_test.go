@@ -2,6 +2,7 @@ package policy
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -65,6 +66,69 @@ func TestNoNodeIsEnrolledBesideOneThatIsNotListedYet(t *testing.T) {
 			_, is := d.Do.(Enrol)
 			g.Expect(is).To(Equal(enrolled))
 			g.Expect(d.Wait.After > 0).To(Equal(unlisted), "it looks again")
+		})
+	}
+}
+
+// TestWhoseMaintenanceOfAFailureItIs: only that of Ironic is ended at the next attempt.
+func TestWhoseMaintenanceOfAFailureItIs(t *testing.T) {
+	const failed = "no erase"
+	long := strings.Repeat("no erase ", cutLength)
+	reason := func(text string) func(*Observed) {
+		return func(o *Observed) { full(o).MaintenanceReason = text }
+	}
+	for name, c := range map[string]struct {
+		given []func(*Observed)
+		do    string
+		says  string
+	}{
+		"Ironic's": {do: "unset maintenance"},
+		"Ironic's, which has lost the text": {given: []func(*Observed){func(o *Observed) {
+			o.Node.LastError, o.Failure = "", new(failed)
+			o.Host.Status.ErrorMessage = "another"
+		}}, do: "unset maintenance"},
+		"Ironic's, which has lost the text that the host has": {given: []func(*Observed){func(o *Observed) {
+			o.Node.LastError = ""
+		}}, do: "unset maintenance"},
+		"Ironic's, and the host says more": {given: []func(*Observed){func(o *Observed) {
+			o.Node.LastError = "power"
+			o.Host.Status.ErrorMessage = failed + hintStart + "not read the live image"
+		}}, do: "unset maintenance"},
+		"Ironic's, cut": {given: []func(*Observed){reason(long[:4096]), func(o *Observed) {
+			o.Node.LastError, o.Failure, o.Host.Status.ErrorMessage = "", new(long), "another"
+		}}, do: "unset maintenance"},
+		"Ironic's, of a loss of power before":        {given: []func(*Observed){reason("During sync_power_state, max retries exceeded")}, do: "unset maintenance"},
+		"a controller's":                             {given: []func(*Observed){reason(driverReason)}, do: "unset maintenance"},
+		"a person's":                                 {given: []func(*Observed){reason("new fan")}, says: "in maintenance: new fan"},
+		"a person's, who gave no reason":             {given: []func(*Observed){reason("")}, says: "in maintenance"},
+		"a person's, with the beginning of the text": {given: []func(*Observed){reason("no")}, says: "in maintenance: no"},
+		"a person's, for which it failed": {given: []func(*Observed){func(o *Observed) {
+			cleanFailed(o, "Cleaning aborted as node is in maintenance mode")
+		}}, says: "in maintenance"},
+		"not known before the history is read": {given: []func(*Observed){reason("new fan"), func(o *Observed) { o.Node.LastError = "" }}, do: "read failure"},
+		"not known while Ironic handles it":    {given: []func(*Observed){reason(""), func(o *Observed) { o.Node.Reservation = "conductor" }}, says: "Ironic to end its handling"},
+		"not known before the node is read":    {given: []func(*Observed){reason("new fan"), func(o *Observed) { o.Sight = o.Summary() }}, do: "read node"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := observed(metal3.StatePreparing, ironic.StateManageable)
+			cleanFailed(o, failed)
+			stalled(o, metal3.PreparationError, "PreparationError", time.Hour)
+			o.Host.Status.ErrorMessage = failed
+			for _, given := range c.given {
+				given(o)
+			}
+			if _, read := o.InFull(); read {
+				o.Applied = new(wanted(o))
+			}
+			d := Decide(o)
+			if c.do != "" {
+				g.Expect(d.Do).NotTo(BeNil(), d.Wait.Note.Message())
+				g.Expect(d.Do.Name()).To(Equal(c.do))
+				return
+			}
+			g.Expect(d.Do).To(BeNil())
+			g.Expect(d.Wait.Note.Message()).To(ContainSubstring(c.says))
 		})
 	}
 }

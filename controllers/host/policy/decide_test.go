@@ -56,6 +56,12 @@ func known(o *Observed) nodeaction.Known {
 // full is the whole node, to be changed.
 func full(o *Observed) *ironic.Node { return known(o).Node() }
 
+// cleanFailed has the node's cleaning have failed with a text, as Ironic shows it.
+func cleanFailed(o *Observed, text string) {
+	o.Node.ProvisionState, o.Node.LastError, o.Node.Maintenance, o.Node.Fault = ironic.StateCleanFailed, text, true, "clean failure"
+	full(o).MaintenanceReason = text
+}
+
 // wanted is what the node shall look like.
 func wanted(o *Observed) ironic.Desired { return desired(o, known(o)) }
 
@@ -272,10 +278,10 @@ func TestDecide(t *testing.T) {
 		}}, enter: metal3.StateDeprovisioning},
 		"provisioning, wish gone": {state: metal3.StateProvisioning, node: ironic.StateDeployWait, enter: metal3.StateDeprovisioning},
 		"provisioning, cleaning failed": {state: metal3.StateProvisioning, node: ironic.StateCleanFailed, given: []func(*Observed){install, func(o *Observed) {
-			o.Node.LastError, o.Node.Maintenance, o.Node.Fault = "no erase", true, "clean failure"
+			cleanFailed(o, "no erase")
 		}, reapplied}, err: metal3.ProvisioningError, says: "no erase"},
 		"provisioning, cut off while cleaning": {state: metal3.StateProvisioning, node: ironic.StateCleanFailed, given: []func(*Observed){install, func(o *Observed) {
-			o.Node.LastError, o.Node.Maintenance, o.Node.Fault = "state can't be resumed by conductor x", true, "clean failure"
+			cleanFailed(o, "state can't be resumed by conductor x")
 		}, reapplied}, do: "unset maintenance"},
 
 		"provisioned rests":       {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall}},

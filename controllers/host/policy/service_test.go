@@ -43,6 +43,7 @@ func TestServicing(t *testing.T) {
 	on := func(o *Observed) { o.Node.PowerState, o.Host.Status.PoweredOn = ironic.PowerOn, true }
 	failed := func(o *Observed) {
 		o.Node.LastError, o.Node.Maintenance, o.Node.Fault = "no reset", true, "service failure"
+		full(o).MaintenanceReason = "no reset"
 	}
 	locked := func(o *Observed) { o.Node.Reservation = "conductor-1" }
 	seen := func(o *Observed) { o.Firmware.Settings.Status.Settings["BootMode"] = "Uefi" }

@@ -112,9 +112,12 @@ func (s *Server) leave(n *node, p program, i int, failure string) {
 		s.fail(n, p.name, p.fails, "The operation was aborted by request at the end of the running step.")
 	case failure != "":
 		n.epoch++
+		byPerson := n.maintenance
 		s.fail(n, p.name, p.fails, failure)
 		if waiting && erased[p.fails] {
-			n.lastError, n.fault, n.maintenance, n.maintenanceReason = "", "", false, ""
+			if n.lastError = ""; !byPerson {
+				n.fault, n.maintenance, n.maintenanceReason = "", false, ""
+			}
 		}
 	default:
 		s.enter(n, p, i+1)
@@ -151,9 +154,9 @@ func (s *Server) fail(n *node, operation, state, text string) {
 	n.deployStep, n.cleanStep = nil, nil
 	switch state {
 	case "clean failed":
-		n.fault, n.maintenance, n.maintenanceReason = "clean failure", true, text
+		n.fault, n.maintenance, n.maintenanceReason = "clean failure", true, cmp.Or(n.maintenanceReason, text)
 	case "service failed":
-		n.fault, n.maintenance, n.maintenanceReason = "service failure", true, text
+		n.fault, n.maintenance, n.maintenanceReason = "service failure", true, cmp.Or(n.maintenanceReason, text)
 		if n.serviceStep["interface"] != ramdiskInterface {
 			n.serviceStep = nil // the ramdisk's own is left behind
 		}
