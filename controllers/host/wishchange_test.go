@@ -8,8 +8,10 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/capacity"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
@@ -108,6 +110,65 @@ func TestAMethodBesideAnImageWipesNothing(t *testing.T) {
 				let(time.Minute)
 				n, _ = w.sim.Node(w.host().Status.Provisioning.ID)
 				w.g.Expect(n.Fields["extra"]).NotTo(HaveKey("ironflow_wish"), "nothing is on the machine")
+			})
+		})
+	}
+}
+
+// TestAWishThatIsTakenBackBeforeTheTearDownWipesNothing: somebody asks for another image by mistake, and for that of before
+// again while the host waits to be given back.
+func TestAWishThatIsTakenBackBeforeTheTearDownWipesNothing(t *testing.T) {
+	locked := func(w *world, by any) { w.sim.Edit("lab~host-1", map[string]any{"reservation": by}) }
+	for name, c := range map[string]struct {
+		keep, while, let func(w *world, q *capacity.Queue, other types.NamespacedName)
+	}{
+		"in line": {
+			keep: func(_ *world, q *capacity.Queue, other types.NamespacedName) { q.Hold(other, capacity.Place{}) },
+			let:  func(_ *world, q *capacity.Queue, other types.NamespacedName) { q.Leave(other) },
+		},
+		"on hold": {
+			keep:  func(_ *world, q *capacity.Queue, other types.NamespacedName) { q.Hold(other, capacity.Place{}) },
+			while: func(w *world, _ *capacity.Queue, _ types.NamespacedName) { w.annotate(names.Hold, "") },
+			let: func(w *world, q *capacity.Queue, other types.NamespacedName) {
+				q.Leave(other)
+				w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Hold) })
+			},
+		},
+		"locked": {
+			keep: func(w *world, _ *capacity.Queue, _ types.NamespacedName) { locked(w, "conductor-7") },
+			let:  func(w *world, _ *capacity.Queue, _ types.NamespacedName) { locked(w, nil) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorldWith(t, assisted(nil), Options{Limits: capacity.Limits{Total: 1}}, osImage)
+				defer func() { w.stop() }()
+				w.untilState(metal3.StateProvisioned, time.Minute)
+				let(time.Minute)
+				q, other := w.rec.schedule.Slots.Queue, types.NamespacedName{Namespace: "lab", Name: "other"}
+				cleaned := w.sim.Steps()["deploy.erase_devices_metadata"]
+				c.keep(w, q, other)
+				w.edit(func(h *metal3.BareMetalHost) { h.Spec.Image.URL = "http://images/another.raw" })
+				w.untilState(metal3.StateDeprovisioning, time.Minute)
+				let(time.Minute)
+				if c.while != nil {
+					c.while(w, q, other)
+					let(time.Minute)
+				}
+				w.edit(osImage)
+				let(time.Minute)
+				c.let(w, q, other)
+				w.untilState(metal3.StateProvisioned, time.Minute)
+				let(24 * time.Hour)
+				h := w.host()
+				w.g.Expect(h.Status.Provisioning.State).To(Equal(metal3.StateProvisioned))
+				w.g.Expect(h.Status.Provisioning.Image).To(Equal(*h.Spec.Image))
+				w.g.Expect(h.Status.OperationHistory.Deprovision).To(Equal(metal3.OperationMetric{}))
+				w.g.Expect(w.sim.Steps()["deploy.erase_devices_metadata"]).To(Equal(cleaned), "the machine is wiped")
+				w.g.Expect(q.Holds(w.key)).To(BeFalse(), "nobody waits for it")
+				w.g.Expect(w.events.list()).To(ContainElement("DeprovisioningCancelled"))
+				w.edit(func(h *metal3.BareMetalHost) { h.Spec.Image = nil })
+				w.untilState(metal3.StateAvailable, 10*time.Minute)
 			})
 		})
 	}

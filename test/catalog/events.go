@@ -27,6 +27,7 @@ var Events = []Event{
 	{host, "ServicingAborted", false, "Servicing was ended: the spec asks for nothing more that the HostUpdatePolicy allows."},
 	{host, "ServicingPutOff", false, "The machine was on again before servicing began, or is to be off after it has failed; it is serviced in its next reboot, or when it is switched on."},
 	{host, "DeprovisioningStarted", false, "The machine is given back."},
+	{host, "DeprovisioningCancelled", false, "The spec asks again for what is on the machine, before Ironic was asked for anything: the machine stays in use."},
 	{host, "DeprovisioningComplete", false, "The machine was given back, and is clean."},
 	{host, "PowerOn", false, "Power on was asked for."},
 	{host, "PowerOff", false, "Power off, or a restart, was asked for."},

@@ -15,6 +15,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/ironic"
 )
 
 // edit changes a host as a user does.
@@ -71,11 +72,28 @@ func (w *World) hear(key types.NamespacedName, before, after *metal3.BareMetalHo
 	a.Destroy = a.Destroy || m.installed() && !sameJSON(before.Spec, after.Spec) && differs(after, m.Disk) || declaredOther(before, after, m.Disk) ||
 		w.untold(before) && !sameJSON(before.Spec, after.Spec) && differs(after, saidToBe(after))
 	a.Forgotten = a.Forgotten || attachedAsNew(before, after) && !w.active(systemOf(after)) && !tellsOfUse(after)
+	if w.takenBack(before, after) {
+		a.Destroy = false
+	}
 	w.asked[key] = a
 	if after.Spec.ExternallyProvisioned && !before.Spec.ExternallyProvisioned {
 		w.keep(key)
 		w.set(systemOf(after), func(m *machine) { m.Nobodys, m.Unsaid = false, m.Nobodys || m.Unsaid })
 	}
+}
+
+// takenBack reports that a wish for something else than what is installed is taken back before Ironic was asked for anything,
+// where all agree on what that is: the spec again, the status, and the one node of the machine.
+func (w *World) takenBack(before, after *metal3.BareMetalHost) bool {
+	state, address := before.Status.Provisioning.State, systemOf(after)
+	m := w.machines[address]
+	if state != metal3.StateProvisioned && state != metal3.StateDeprovisioning || before.DeletionTimestamp != nil || !m.installed() || m.Disk == outside ||
+		!differs(before, m.Disk) || differs(after, m.Disk) || before.Spec.ExternallyProvisioned || after.Spec.ExternallyProvisioned ||
+		systemOf(before) != address || saidToBe(before) != m.Disk || len(w.ownersOf(address)) > 1 || w.asked[named(after.Name)].Older {
+		return false
+	}
+	n := w.nodes[before.Status.Provisioning.ID]
+	return n != nil && n.address == address && n.wish == m.Disk && n.ProvisionState == ironic.StateActive
 }
 
 // saidToBe is what a host says to be on its machine, which may be gone.

@@ -25,7 +25,8 @@ import (
 // mayGo reports whether somebody has asked for what is installed on a machine to go.
 func (w *World) mayGo(address string) bool {
 	for _, key := range w.tenantsOf(address) {
-		if a := w.asked[key]; a.Destroy || a.Free || a.Forgotten {
+		before, hidden := w.before[key] // what the cache does not show yet may have taken a wish back
+		if a := w.asked[key]; a.Destroy || a.Free || a.Forgotten || hidden && differs(before, w.machines[address].Disk) {
 			return true
 		}
 	}

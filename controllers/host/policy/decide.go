@@ -107,6 +107,8 @@ func init() {
 		// Before the node is compared, and before all that touches the machine: one that runs
 		// something that the status does not know of is no free one.
 		concernBaseline,
+		// Before the node is compared, which may wait for a live image: nothing is to be cleaned any more.
+		concernTakenBack,
 		// Before the node is compared: a summary that is too old is read again first.
 		concernStale,
 		// Before the step, which relies on a node that is verified and as the phase wants it.

@@ -3,6 +3,7 @@ package policy
 import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/controllers/host/view"
@@ -104,6 +105,39 @@ func wantedAfterAll(o *Observed, d *Decision) bool {
 	}
 	deployed(o, d)
 	return true
+}
+
+// concernTakenBack has a machine stay in use that was to be given back for another wish, which was taken back before
+// Ironic was asked for anything: the spec, the status and the node agree again on what is on it. Nothing changes for what
+// the hub installs, which takes its Agent and its Node away as soon as its machine is to be given back.
+func concernTakenBack(o *Observed, d *Decision) {
+	told := nodespec.Deployed(o.Host)
+	switch {
+	case o.State() != metal3.StateDeprovisioning || o.Deleting() || o.Host.Spec.ExternallyProvisioned:
+		return
+	case told == (nodespec.Wish{}) || told.Method == names.StartAssistedInstall || nodespec.OtherWanted(o.Host):
+		return
+	case o.Node == nil || o.Node.UUID != o.Host.Status.Provisioning.ID || o.Node.ProvisionState != ironic.StateActive:
+		return
+	}
+	n, ok := o.readNode(d)
+	if !ok {
+		return
+	}
+	asked, known := nodespec.RecordedWish(n.Node())
+	switch {
+	case known && (nodespec.Changed(asked, told) || nodespec.Changed(told, asked)), nodespec.OfAnotherTime(o.Host, n.Node()):
+		return
+	case n.Reservation != "": // Ironic may have been asked, and be about to begin
+		d.wait(WaitBusy, view.Note{Step: "waiting to keep the machine in use", WaitingFor: "whoever holds the node in Ironic"})
+		return
+	}
+	complete(d)
+	d.event("DeprovisioningCancelled", "Deprovisioning had not begun, and the spec asks for what is on the machine: "+told.String())
+	enter(o, d, metal3.StateProvisioned)
+	if !nodespec.GivenBack(n.Node()) { // else it tells that what was adopted since is the host's
+		d.Status.OperationHistory.Deprovision = metal3.OperationMetric{}
+	}
 }
 
 // maxDeleteAttempts is how many failures a host that is being deleted is tried

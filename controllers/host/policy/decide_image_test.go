@@ -85,3 +85,65 @@ func TestWhoWaitsForALiveImageToBeCleaned(t *testing.T) {
 
 // withoutCleaning has a host that asks for no cleaning.
 func withoutCleaning(o *Observed) { o.Host.Spec.AutomatedCleaningMode = metal3.CleaningModeDisabled }
+
+// TestAWishThatIsTakenBackKeepsTheMachine only where all agree that nothing else is on it, and that nobody is at work on it.
+func TestAWishThatIsTakenBackKeepsTheMachine(t *testing.T) {
+	image := func(url string) *metal3.Image { return &metal3.Image{URL: url, Checksum: "abc"} }
+	for name, c := range map[string]struct {
+		given func(*Observed)
+		enter State
+		do    string
+	}{
+		"taken back":                  {given: func(*Observed) {}, enter: metal3.StateProvisioned},
+		"another checksum":            {given: func(o *Observed) { o.Host.Spec.Image.Checksum = "def" }, enter: metal3.StateProvisioned},
+		"deployed by another program": {given: func(o *Observed) { full(o).Extra, full(o).InstanceInfo = nil, nil }, enter: metal3.StateProvisioned},
+		"while the live image is built": {given: func(o *Observed) {
+			o.Image = nodespec.LiveImage{Asked: true, Note: "writing"}
+		}, enter: metal3.StateProvisioned},
+		"locked":                     {given: func(o *Observed) { o.Node.Reservation = "conductor" }},
+		"not read now":               {given: func(o *Observed) { o.Sight = o.Summary() }, do: "read node"},
+		"still another":              {given: func(o *Observed) { o.Host.Spec.Image = image("http://b/os") }, do: "ask for deleted"},
+		"nothing is asked for":       {given: func(o *Observed) { o.Host.Spec.Image = nil }, do: "ask for deleted"},
+		"it is installed by the hub": {given: hubInstalled, do: "ask for deleted"},
+		"the host is deleted":        {given: deleted(0), do: "ask for deleted"},
+		"Ironic tears it down":       {given: func(o *Observed) { o.Node.ProvisionState = ironic.StateDeleting }},
+		"tearing it down has failed": {given: func(o *Observed) { o.Node.ProvisionState = ironic.StateError; o.Node.LastError = "no power" }},
+		"its servicing has failed":   {given: func(o *Observed) { o.Node.ProvisionState = ironic.StateServiceFailed }, do: "ask for deleted"},
+		"the node records something else": {given: func(o *Observed) {
+			o.Host.Status.Provisioning.Image, o.Host.Spec.Image = *image("http://c/os"), image("http://c/os")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := deprovisioning()
+			o.Host.Spec.Image, o.Host.Status.Provisioning.Image = image("http://a/os"), *image("http://a/os")
+			o.Host.Status.Provisioning.State = metal3.StateProvisioning
+			asked(o)
+			o.Host.Status.Provisioning.State = metal3.StateDeprovisioning
+			full(o).AutomatedClean = new(true)
+			c.given(o)
+			if _, known := o.InFull(); known {
+				o.Applied = new(wanted(o))
+			}
+			d := Decide(o)
+			name := ""
+			if d.Do != nil {
+				name = d.Do.Name()
+			}
+			g.Expect(name).To(Equal(c.do))
+			want := c.enter
+			if want == "" {
+				want = metal3.StateDeprovisioning
+			}
+			g.Expect(d.Status.Provisioning.State).To(Equal(want))
+		})
+	}
+}
+
+// hubInstalled is a host that runs what the hub has installed.
+func hubInstalled(o *Observed) {
+	wantInstall(o.Host)
+	o.Host.Spec.Image = nil
+	nodespec.Wanted(o.Host).ToStatus(&o.Host.Status.Provisioning)
+	full(o).Extra, full(o).InstanceInfo = nil, nil
+}
