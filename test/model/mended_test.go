@@ -2,6 +2,22 @@ package model
 
 // mended are histories that were found once. They are replayed, and nothing breaks.
 var mended = map[string]string{
+	"a wish that is taken back before Ironic was asked keeps the machine": `
+scenario: provisioned
+image B for a; request 1 is busy
+image A for a`,
+	"a method that is taken back before Ironic was asked keeps the machine": `
+scenario: provisioned by a method
+method N for a; request 1 is refused
+method M for a`,
+	"a wish that is taken back after Ironic was asked does not": `
+scenario: provisioned
+image B for a
+image A for a`,
+	"a wish that is taken back while the cache does not show that is carried out": `
+scenario: provisioned
+image B for a; request 1 is busy
+image A for a; stale cache`,
 	"a person's maintenance on top of that of a failed cleaning stays": `
 scenario: given back
 Ironic goes on with node-0

@@ -245,6 +245,12 @@ var mutations = []mutation{
 		name: "a person's maintenance of a failed node is ended", file: "policy/decide_register.go",
 		old: "	case !known || ironic.LostSight(reason):\n", new: "	case known || ironic.LostSight(reason):\n",
 	},
+	{name: "a wish that is taken back is carried out", file: "policy/decide.go", old: "		concernTakenBack,\n", new: ""},
+	{
+		name: "a wish is taken back by a node that was read before", file: "policy/decide_deprovision.go",
+		old: "	n, ok := o.readNode(d)\n	if !ok {\n		return\n	}\n	asked, known := nodespec", new: "	n, ok := o.knownNode(d)\n	if !ok {\n		return\n	}\n	asked, known := nodespec",
+		pkg: "./controllers/host/policy", run: "^TestAWishThatIsTakenBackKeepsTheMachine$",
+	},
 	{name: "a person's maintenance is ended", file: "policy/decide_register.go", old: "	case inMaintenance(o, d):\n", new: ""},
 	{name: "a key with force holds nothing", file: "policy/restart.go", old: "		return heldByKey(o, d)\n", new: "		return false\n"},
 	// What a sceptical reader has found: a machine that was touched unasked.

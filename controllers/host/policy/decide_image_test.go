@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -101,7 +102,7 @@ func TestAWishThatIsTakenBackKeepsTheMachine(t *testing.T) {
 			o.Image = nodespec.LiveImage{Asked: true, Note: "writing"}
 		}, enter: metal3.StateProvisioned},
 		"locked":                     {given: func(o *Observed) { o.Node.Reservation = "conductor" }},
-		"not read now":               {given: func(o *Observed) { o.Sight = o.Summary() }, do: "read node"},
+		"not read now":               {given: func(o *Observed) { o.Sight = nodeaction.Remembered(*full(o), *o.Node) }, do: "read node"},
 		"still another":              {given: func(o *Observed) { o.Host.Spec.Image = image("http://b/os") }, do: "ask for deleted"},
 		"nothing is asked for":       {given: func(o *Observed) { o.Host.Spec.Image = nil }, do: "ask for deleted"},
 		"it is installed by the hub": {given: hubInstalled, do: "ask for deleted"},
