@@ -123,12 +123,12 @@ func TestWhoseMaintenanceOfAFailureItIs(t *testing.T) {
 			}
 			d := Decide(o)
 			if c.do != "" {
-				g.Expect(d.Do).NotTo(BeNil(), d.Wait.Note.Message())
+				g.Expect(d.Do).NotTo(BeNil(), d.Wait.Message())
 				g.Expect(d.Do.Name()).To(Equal(c.do))
 				return
 			}
 			g.Expect(d.Do).To(BeNil())
-			g.Expect(d.Wait.Note.Message()).To(ContainSubstring(c.says))
+			g.Expect(d.Wait.Message()).To(ContainSubstring(c.says))
 		})
 	}
 }
