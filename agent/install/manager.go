@@ -27,6 +27,8 @@ const (
 	MaxAttempts = 3
 	// lastReports bounds the wait for the hub to hear of the end.
 	lastReports = 2 * time.Minute
+	// lastOrder is how long the hub has to end an installation whose last stage it did not take.
+	lastOrder = 30 * time.Second
 	// failedReport is the same for a failure, which the deploy step must see soon.
 	failedReport = 3 * time.Second
 	// farewellLogs bounds the upload of logs after a failure.
@@ -202,6 +204,9 @@ type work struct {
 	reported wire.HostStage // the highest stage that the hub was told by an earlier process
 	reporter *reporter
 
+	// calledOff is closed when the hub did not take the last stage.
+	calledOff chan struct{}
+
 	mu      sync.Mutex // guards what tasks report
 	stage   wire.HostStage
 	percent int
@@ -210,7 +215,8 @@ type work struct {
 }
 
 func (m *Manager) newWork(ctx context.Context, job Job, attempt int, reported wire.HostStage) *work {
-	w := &work{Manager: m, job: job, attempt: attempt, reported: reported, percent: -1, reporter: newReporter(m.Put, m.Log)}
+	w := &work{Manager: m, job: job, attempt: attempt, reported: reported, percent: -1, calledOff: make(chan struct{})}
+	w.reporter = newReporter(m.Put, m.Log, w.stageRefused)
 	go w.reporter.run(ctx)
 	return w
 }
@@ -240,12 +246,51 @@ func (w *work) run(ctx context.Context) *outcome.End {
 	}
 	end := &outcome.End{Exit: exitcode.AgentInstalled, Installed: true, Text: "installed to " + w.job.Disk, Stage: string(w.stage), Percent: 100, Disk: w.job.Disk}
 	w.concluded.Store(end)
+	if w.isRefused() {
+		w.concluded.Store(nil)
+	}
 	told, cancel := context.WithTimeout(ctx, lastReports)
 	defer cancel()
 	if !w.reporter.flush(told) {
 		w.Log.Warn("the hub has not heard of the end of the installation; ending all the same")
 	}
+	if w.waitsForStop(ctx) {
+		return nil
+	}
+	w.concluded.Store(end)
 	return end
+}
+
+// stageRefused takes back that the installation has ended where the hub does not take its last stage: it may have been
+// called off a moment ago, and the order to stop is on its way.
+func (w *work) stageRefused(stage wire.HostStage) {
+	if stage == rebooting {
+		w.concluded.Store(nil)
+		close(w.calledOff) // the stage is sent once
+	}
+}
+
+func (w *work) isRefused() bool {
+	select {
+	case <-w.calledOff:
+		return true
+	default:
+		return false
+	}
+}
+
+// waitsForStop gives the order to stop the time to come, and reports whether it has.
+func (w *work) waitsForStop(ctx context.Context) bool {
+	if !w.isRefused() {
+		return false
+	}
+	select {
+	case <-ctx.Done():
+		return true
+	case <-time.After(lastOrder):
+		w.Log.Warn("the hub did not take the last stage, and has not ended the installation; ending it all the same")
+		return false
+	}
 }
 
 // infoOf is what the tasks of a stage want to be said with its report.

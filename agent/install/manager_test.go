@@ -265,6 +265,43 @@ func TestAStopDoesNotChangeAConclusion(t *testing.T) {
 	}
 }
 
+// TestAnInstallationThatIsCalledOffAtItsEnd: the hub does not take the last stage, and its order to stop comes a moment later.
+func TestAnInstallationThatIsCalledOffAtItsEnd(t *testing.T) {
+	refused := &hubclient.StatusError{Code: 409}
+	for name, tc := range map[string]struct {
+		stops bool
+		exit  int
+	}{
+		"the order comes":     {true, -1},
+		"no order ever comes": {false, exitcode.AgentInstalled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				b, asked := newBench(t, dry(nil)), make(chan struct{})
+				b.put = func(p wire.HostProgress) error {
+					if p.CurrentStage == wire.HostStageRebooting {
+						close(asked)
+						return refused
+					}
+					return nil
+				}
+				g.Expect(b.Start(t.Context(), job())).To(Succeed())
+				<-asked
+				if tc.stops {
+					<-time.After(10 * time.Second) // the hub's answer to the next poll
+					g.Expect(b.Conclusion()).To(BeNil())
+					g.Expect(b.Stop(t.Context())).To(BeTrue())
+					synctest.Wait()
+					g.Expect(b.ends).To(BeEmpty(), "who stops it says how it ends")
+					return
+				}
+				g.Expect((<-b.ends).Exit).To(Equal(tc.exit))
+			})
+		})
+	}
+}
+
 func TestScenarioFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)

@@ -47,10 +47,12 @@ type reporter struct {
 	wake   chan struct{}
 	idle   chan struct{} // closed while nothing waits
 	failed int           // reports given up
+	// refused is called for a stage that the hub does not take from this host, before the next one is sent.
+	refused func(wire.HostStage)
 }
 
-func newReporter(put Put, log *slog.Logger) *reporter {
-	r := &reporter{put: put, log: log, wake: make(chan struct{}, 1), idle: make(chan struct{})}
+func newReporter(put Put, log *slog.Logger, refused func(wire.HostStage)) *reporter {
+	r := &reporter{put: put, log: log, refused: refused, wake: make(chan struct{}, 1), idle: make(chan struct{})}
 	close(r.idle)
 	return r
 }
@@ -135,6 +137,9 @@ func (r *reporter) deliver(ctx context.Context, report wire.HostProgress) bool {
 			r.mu.Lock()
 			r.failed++
 			r.mu.Unlock()
+			if hubclient.Code(err) == http.StatusConflict {
+				r.refused(report.CurrentStage)
+			}
 			break
 		}
 		delay := hubclient.Delay(err, retry.Random(attempt))
