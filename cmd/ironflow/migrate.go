@@ -149,8 +149,9 @@ func newCRDsCommand() *cobra.Command {
 		Use:   "crds",
 		Short: "Compare the cluster's CustomResourceDefinitions with Ironflow's, and update them with --apply, unless newer ones are there",
 		Long: `Compares the CustomResourceDefinitions of the cluster with those that Ironflow comes with. With --apply, those that are
-missing are made, and those that lack something are updated. If one of metal3.io or ironflow.io has something that Ironflow's
-lacks, nothing is written: objects may use it. Those of other projects are made if they are missing, and else left alone.`,
+missing are made, and those that lack something are updated, unless they have something that Ironflow's lacks: objects may use it.
+If that is so for one of metal3.io or ironflow.io, nothing is written. One that Hive or assisted-service may have made is left as
+it is then, the others are written, and the command fails if that one lacks something.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cluster, err := migrateClient(s)

@@ -88,32 +88,44 @@ func lackingVersions(a, b *apiextensionsv1.CustomResourceDefinition) (list []str
 // ErrNewer means that the cluster has definitions that are newer than Ironflow's.
 var ErrNewer = errors.New("the cluster has CustomResourceDefinitions that are newer than Ironflow's")
 
-// ApplyCRDs makes the definitions that are missing, and updates those that lack something.
-// Those of others, such as Hive's, are left as they are. It refuses with [ErrNewer], before
-// anything is written, where a definition would lose something that objects may use.
+// ErrKept means that definitions of other projects, such as Hive's, lack something and stay as they are.
+var ErrKept = errors.New("the cluster has CustomResourceDefinitions of other projects, which lack what Ironflow's have and are left as they are")
+
+// ApplyCRDs makes the definitions that are missing, and updates those that lack something and
+// have nothing more. It refuses with [ErrNewer], before anything is written, where a definition
+// would lose something that objects may use. One that other projects have too, such as Hive, is then left
+// as it is, and the others are written; if it lacks something, that is [ErrKept].
 func ApplyCRDs(ctx context.Context, c client.Client, list []Difference) error {
 	for _, d := range list {
 		if !d.othersKept() && len(d.More) > 0 {
 			return fmt.Errorf("%w, nothing was written: %s. Next: keep them, Ironflow works with newer ones; to replace one all the same, use kubectl replace", ErrNewer, d)
 		}
 	}
+	var kept []string
 	for _, d := range list {
 		switch {
 		case d.Missing:
 			if err := c.Create(ctx, d.want); err != nil {
 				return fmt.Errorf("make CustomResourceDefinition %s: %w", d.Name, err)
 			}
-		case len(d.Lacks) > 0 && !d.othersKept():
+		case len(d.Lacks) == 0: // nothing to do
+		case d.othersKept():
+			kept = append(kept, d.String())
+		default:
 			d.have.Spec = d.want.Spec
 			if err := c.Update(ctx, d.have); err != nil { // refused if somebody else was faster
 				return fmt.Errorf("update CustomResourceDefinition %s: %w", d.Name, err)
 			}
 		}
 	}
+	if len(kept) > 0 {
+		return fmt.Errorf("%w: %s. Next: update the project that they belong to, such as Hive or assisted-service; until then the API server drops these fields", ErrKept, strings.Join(kept, "; "))
+	}
 	return nil
 }
 
-// othersKept reports a definition that belongs to another project, and is there.
+// othersKept reports a definition that is there, that another project may have made, and that would lose
+// something: one that has nothing more than Ironflow's loses nothing, whoever made it.
 func (d Difference) othersKept() bool {
-	return !d.Missing && !slices.Contains([]string{hostGroup, "ironflow.io"}, d.want.Spec.Group)
+	return len(d.More) > 0 && !slices.Contains([]string{hostGroup, "ironflow.io"}, d.want.Spec.Group)
 }
