@@ -133,7 +133,7 @@ func clusterChecks(s *v1alpha1.IronflowConfiguration, hub bool) []selfcheck.Chec
 		return []selfcheck.Check{selfcheck.Say("kubernetes", selfcheck.Error, "no cluster to talk to: "+err.Error(), "set --kubeconfig or KUBECONFIG")}
 	}
 	config.QPS = -1
-	asked, err := parts.AskCluster(s, config, hub, true)
+	asked, err := parts.AskCluster(s, config, hub)
 	if err != nil {
 		asked = []selfcheck.Check{selfcheck.Say("definitions", selfcheck.Error, err.Error(), "see the check kubernetes")}
 	}

@@ -16,18 +16,22 @@ import (
 // program is who the program is to the API server.
 const program = "system:serviceaccount:" + namespace + ":ironflow-controllers"
 
+// reads is to read the definition of a name.
+const reads = "get customresourcedefinitions.apiextensions.k8s.io "
+
 // soon is how long roles may take to reach the authorizer, which learns of them by a watch.
 const soon = 30 * time.Second
 
-// may asks the API server whether a user may do something, such as "create secrets", in a namespace.
+// may asks the API server whether a user may do something, such as "create secrets" or "get secrets one", in a namespace.
 func (c *cluster) may(user, where, what string) bool {
 	c.t.Helper()
 	verb, resource, _ := strings.Cut(what, " ")
+	resource, name, _ := strings.Cut(resource, " ")
 	resource, group, _ := strings.Cut(resource, ".")
 	resource, sub, _ := strings.Cut(resource, "/")
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 		User:               user,
-		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: where, Verb: verb, Group: group, Resource: resource, Subresource: sub},
+		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: where, Verb: verb, Group: group, Resource: resource, Subresource: sub, Name: name},
 	}}
 	c.Expect(c.admin.Create(c.t.Context(), review)).To(Succeed())
 	return review.Status.Allowed
@@ -96,27 +100,35 @@ func TestRightsOfTheProgram(t *testing.T) {
 	always := []string{"loadbalancer", "everything", "controllers"}
 	hub, wing := []string{"loadbalancer", "everything"}, []string{"everything"}
 	table := map[string][]string{ // what it does, with the overlays in which it may
-		"patch baremetalhosts.metal3.io":                           always,
-		"update baremetalhosts/status.metal3.io":                   always,
-		"get secrets":                                              always,
-		"create leases.coordination.k8s.io":                        always,
-		"create tokenreviews.authentication.k8s.io":                always,
-		"create events.events.k8s.io":                              always,
-		"create agents.agent-install.openshift.io":                 hub,
-		"patch infraenvs.agent-install.openshift.io":               hub,
-		"patch agentclusterinstalls.extensions.hive.openshift.io":  hub,
-		"list clusterimagesets.hive.openshift.io":                  hub,
-		"delete agentclusterinstalls.extensions.hive.openshift.io": hub, // as who makes a ClusterDeployment its owner needs
-		"create bmcs.ironflow.io":                                  wing,
-		"patch hostclaims.metal3.io":                               wing,
-		"list hostdeploypolicies.metal3.io":                        wing,
-		"create secrets":                                           wing,
-		"create baremetalhosts.metal3.io":                          nil,
-		"delete baremetalhosts.metal3.io":                          nil,
-		"create pods":                                              nil,
-		"get nodes":                                                nil,
-		"patch customresourcedefinitions.apiextensions.k8s.io":     nil,
-		"create clusterrolebindings.rbac.authorization.k8s.io":     nil,
+		"patch baremetalhosts.metal3.io":                            always,
+		"update baremetalhosts/status.metal3.io":                    always,
+		"get secrets":                                               always,
+		"create leases.coordination.k8s.io":                         always,
+		"create tokenreviews.authentication.k8s.io":                 always,
+		"create events.events.k8s.io":                               always,
+		"create agents.agent-install.openshift.io":                  hub,
+		"patch infraenvs.agent-install.openshift.io":                hub,
+		"patch agentclusterinstalls.extensions.hive.openshift.io":   hub,
+		"list clusterimagesets.hive.openshift.io":                   hub,
+		"delete agentclusterinstalls.extensions.hive.openshift.io":  hub, // as who makes a ClusterDeployment its owner needs
+		"create bmcs.ironflow.io":                                   wing,
+		"patch hostclaims.metal3.io":                                wing,
+		"list hostdeploypolicies.metal3.io":                         wing,
+		"create secrets":                                            wing,
+		"create baremetalhosts.metal3.io":                           nil,
+		"delete baremetalhosts.metal3.io":                           nil,
+		"create pods":                                               nil,
+		"get nodes":                                                 nil,
+		"patch customresourcedefinitions.apiextensions.k8s.io":      nil,
+		"list customresourcedefinitions.apiextensions.k8s.io":       nil,
+		"get customresourcedefinitions.apiextensions.k8s.io":        nil,
+		reads + "baremetalhosts.metal3.io":                          always, // to say that it is older
+		reads + "agents.agent-install.openshift.io":                 hub,
+		reads + "agentclusterinstalls.extensions.hive.openshift.io": hub,
+		reads + "bmcs.ironflow.io":                                  wing,
+		reads + "hostclaims.metal3.io":                              wing,
+		reads + "certificates.cert-manager.io":                      nil,
+		"create clusterrolebindings.rbac.authorization.k8s.io":      nil,
 	}
 	for _, overlay := range always {
 		c.upgrade(overlay)
@@ -141,6 +153,8 @@ func TestRightsInNamespaces(t *testing.T) {
 		"list clusterimagesets.hive.openshift.io":   {"rack-a", "rack-b", "rack-c", namespace, ""}, // has no namespace
 		"list leases.coordination.k8s.io":           {"rack-a", "rack-b", "rack-c", namespace, ""}, // whether another operator works
 		"create tokenreviews.authentication.k8s.io": {"rack-a", "rack-b", "rack-c", namespace, ""},
+		reads + "baremetalhosts.metal3.io":          {"rack-a", "rack-b", "rack-c", namespace, ""},
+		reads + "hostclaims.metal3.io":              {}, // a feature that is off
 	} {
 		for _, ns := range []string{"rack-a", "rack-b", "rack-c", namespace, ""} {
 			want := slices.Contains(where, ns)

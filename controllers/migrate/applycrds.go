@@ -51,6 +51,11 @@ func CompareCRDs(ctx context.Context, c client.Reader) ([]Difference, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Compare(ctx, c, wanted)
+}
+
+// Compare compares some of Ironflow's definitions with those that the cluster has by their names.
+func Compare(ctx context.Context, c client.Reader, wanted []*apiextensionsv1.CustomResourceDefinition) ([]Difference, error) {
 	var list []Difference
 	for _, want := range wanted {
 		have := &apiextensionsv1.CustomResourceDefinition{}

@@ -20,9 +20,8 @@ import (
 // lookAgain is how often the running program looks at its surroundings.
 const lookAgain = 5 * time.Minute
 
-// AskCluster are the checks of what the API server serves and allows. Definitions are read whole for a comparison,
-// which takes memory that a program that runs for long does not need.
-func AskCluster(s *v1alpha1.IronflowConfiguration, access *rest.Config, hub, compare bool) ([]selfcheck.Check, error) {
+// AskCluster are the checks of what the API server serves and allows.
+func AskCluster(s *v1alpha1.IronflowConfiguration, access *rest.Config, hub bool) ([]selfcheck.Check, error) {
 	rules, err := config.Rules()
 	if err != nil {
 		return nil, err
@@ -36,13 +35,9 @@ func AskCluster(s *v1alpha1.IronflowConfiguration, access *rest.Config, hub, com
 		return nil, err
 	}
 	features := features(s, hub)
-	kinds := selfcheck.Kinds(access, nil, selfcheck.Wanted(scheme), features)
-	if compare {
-		kinds = selfcheck.Kinds(access, reader, selfcheck.Wanted(scheme), features)
-	}
 	return []selfcheck.Check{
 		selfcheck.Rights(access, features.Needed(rules), s.Kubernetes.Namespaces),
-		kinds,
+		selfcheck.Kinds(access, reader, selfcheck.Wanted(scheme), features),
 		selfcheck.OtherOperator(reader, time.Now),
 	}, nil
 }
@@ -88,7 +83,7 @@ func (p *Program) tellSurroundings(parts []Part, hub bool) error {
 	if err != nil {
 		return err
 	}
-	atStart, err := AskCluster(&p.Settings, access, hub, false)
+	atStart, err := AskCluster(&p.Settings, access, hub)
 	if err != nil {
 		return err
 	}

@@ -19,12 +19,14 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/config"
@@ -45,6 +47,7 @@ type world struct {
 	behind      time.Duration
 	refused     map[string]bool
 	definitions []*apiextensionsv1.CustomResourceDefinition
+	unread      bool // nobody may read definitions
 	lease       *coordinationv1.Lease
 	away        bool
 
@@ -141,7 +144,14 @@ func (w *world) run() selfcheck.Report {
 	if w.lease != nil {
 		objects = append(objects, w.lease)
 	}
-	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
+	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+			if _, is := into.(*apiextensionsv1.CustomResourceDefinition); is && w.unread {
+				return apierrors.NewForbidden(schema.GroupResource{Group: apiextensionsv1.GroupName, Resource: "customresourcedefinitions"}, key.Name, nil)
+			}
+			return c.Get(ctx, key, into, options...)
+		},
+	}).Build()
 	rules, err := config.Rules()
 	w.Expect(err).NotTo(HaveOccurred())
 	all, err := config.CRDs()
@@ -224,6 +234,14 @@ var faults = map[string]fault{
 	"a definition that is older": {
 		func(w *world) { w.age("baremetalhosts.metal3.io", "status") }, "definitions", selfcheck.Warning,
 		"baremetalhosts.metal3.io is older than Ironflow's, it lacks status", "ironflow crds --apply",
+	},
+	"a definition of the hub that is older": {
+		func(w *world) { w.age("agents.agent-install.openshift.io", "status") }, "definitions", selfcheck.Warning,
+		"agents.agent-install.openshift.io is older than Ironflow's, it lacks status", "ironflow crds --apply",
+	},
+	"definitions that nobody may read": {
+		func(w *world) { w.unread = true }, "definitions", selfcheck.Warning,
+		"not compared with Ironflow's, which may be newer: no right to read", "config/rbac",
 	},
 	"baremetal-operator that runs": {func(w *world) { w.lease = lease() }, "other operator", selfcheck.Error, "metal3/bmo-0 holds the lease of baremetal-operator", "docs/migrate.md"},
 	"an Ironic that is away":       {func(w *world) { w.ironics = append(w.ironics, site{err: errors.New("connection refused")}) }, "ironic", selfcheck.Error, "connection refused", "--ironic-endpoint"},
@@ -414,6 +432,34 @@ func TestRightsOfFeatures(t *testing.T) {
 	g.Expect(all).To(ContainElements("agent-install.openshift.io", "hive.openshift.io", "ironflow.io"))
 	g.Expect(kinds).To(ContainElement("hostclaims"))
 	g.Expect(selfcheck.Features{Claims: true}.Needed(rules)).To(ContainElement(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"create"}}))
+}
+
+// TestEachDefinitionMayBeRead by its name, of those of the features that are on, and no other object of that kind.
+func TestEachDefinitionMayBeRead(t *testing.T) {
+	g := NewWithT(t)
+	rules, err := config.Rules()
+	g.Expect(err).NotTo(HaveOccurred())
+	definitions, err := config.CRDs()
+	g.Expect(err).NotTo(HaveOccurred())
+	readable := func(f selfcheck.Features) (list []string) {
+		for _, r := range f.Needed(rules) {
+			if slices.Contains(r.Resources, "customresourcedefinitions") {
+				g.Expect(r.Verbs).To(HaveExactElements("get"))
+				g.Expect(r.ResourceNames).NotTo(BeEmpty(), "a rule without names is one for all")
+				list = append(list, r.ResourceNames...)
+			}
+		}
+		return list
+	}
+	var all, hosts []string
+	for _, d := range definitions {
+		all = append(all, d.Name)
+		if d.Spec.Group == "metal3.io" && d.Name != "hostclaims.metal3.io" && d.Name != "hostdeploypolicies.metal3.io" {
+			hosts = append(hosts, d.Name)
+		}
+	}
+	g.Expect(readable(selfcheck.Features{Hub: true, BMCs: true, Claims: true})).To(ConsistOf(all))
+	g.Expect(readable(selfcheck.Features{})).To(ConsistOf(hosts))
 }
 
 // TestOnlyNewFindingsAreTold: the log has one line for an Ironic that is away, not one each time.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ironflow/ironflow/config"
 	"github.com/ironflow/ironflow/controllers/migrate"
 )
 
@@ -30,11 +32,21 @@ func Wanted(scheme *runtime.Scheme) (kinds []schema.GroupVersionKind) {
 	return kinds
 }
 
-// Kinds asks whether the API server serves the kinds that run here. With a reader, which may be nil, it says how
-// definitions differ from Ironflow's, where they may be read.
-func Kinds(config *rest.Config, reader client.Reader, kinds []schema.GroupVersionKind, f Features) Check {
+// Each definition is read by its name, to be compared.
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=baremetalhosts.metal3.io;bmceventsubscriptions.metal3.io;dataimages.metal3.io,verbs=get
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=firmwareschemas.metal3.io;hardwaredata.metal3.io;preprovisioningimages.metal3.io,verbs=get
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=hostfirmwarecomponents.metal3.io;hostfirmwaresettings.metal3.io,verbs=get
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=hostclaims.metal3.io;hostdeploypolicies.metal3.io;hostupdatepolicies.metal3.io,verbs=get
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=agentclassifications.agent-install.openshift.io;agents.agent-install.openshift.io,verbs=get
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=infraenvs.agent-install.openshift.io;nmstateconfigs.agent-install.openshift.io,verbs=get
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=agentclusterinstalls.extensions.hive.openshift.io,verbs=get
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=clusterdeployments.hive.openshift.io;clusterimagesets.hive.openshift.io,verbs=get
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=bmcs.ironflow.io,verbs=get
+
+// Kinds asks whether the API server serves the kinds that run here, and how their definitions differ from Ironflow's.
+func Kinds(access *rest.Config, reader client.Reader, kinds []schema.GroupVersionKind, f Features) Check {
 	return Check{"definitions", func(ctx context.Context) []Finding {
-		asker, err := discovery.NewDiscoveryClientForConfig(config)
+		asker, err := discovery.NewDiscoveryClientForConfig(access)
 		if err != nil {
 			return wrong(fmt.Sprintf("cannot ask for kinds: %v", err), "see the check kubernetes")
 		}
@@ -58,11 +70,7 @@ func Kinds(config *rest.Config, reader client.Reader, kinds []schema.GroupVersio
 		if len(missing) > 0 {
 			return wrong("the API server does not serve "+some(missing), "ironflow crds --apply, by somebody who may make CustomResourceDefinitions")
 		}
-		found := good(fmt.Sprintf("all %d kinds are served", wanted))
-		if reader == nil {
-			return found
-		}
-		return append(found, differences(ctx, reader, f)...)
+		return append(good(fmt.Sprintf("all %d kinds are served", wanted)), differences(ctx, reader, f)...)
 	}}
 }
 
@@ -95,17 +103,25 @@ func kindsOf(asker discovery.DiscoveryInterface, version schema.GroupVersion) (m
 }
 
 // differences are definitions that are older than Ironflow's: the API server drops the fields
-// that they lack without a word. Where they may not be read, there is nothing to say.
+// that they lack without a word.
 func differences(ctx context.Context, reader client.Reader, f Features) (findings []Finding) {
-	list, err := migrate.CompareCRDs(ctx, reader)
+	wanted, err := config.CRDs()
+	if err != nil {
+		return wrong(err.Error(), "")
+	}
+	wanted = slices.DeleteFunc(wanted, func(d *apiextensionsv1.CustomResourceDefinition) bool {
+		return !f.needs(schema.GroupVersionKind{Group: d.Spec.Group, Kind: d.Spec.Names.Kind})
+	})
+	list, err := migrate.Compare(ctx, reader, wanted)
 	switch {
 	case apierrors.IsForbidden(err):
-		return nil
+		return doubtful("the definitions are not compared with Ironflow's, which may be newer: no right to read them",
+			"give the right: upgrade the chart or apply config/rbac; `ironflow crds`, by somebody who may read them, compares them, too")
 	case err != nil:
 		return doubtful(fmt.Sprintf("cannot compare definitions: %v", err), "ironflow crds")
 	}
 	for _, d := range list {
-		if len(d.Lacks) > 0 && (f.Hub || strings.HasSuffix(d.Name, ".metal3.io")) {
+		if len(d.Lacks) > 0 {
 			findings = append(findings, doubtful(fmt.Sprintf("%s is older than Ironflow's, it lacks %s", d.Name, some(d.Lacks)), "`ironflow crds` shows all differences, `ironflow crds --apply` updates")...)
 		}
 	}

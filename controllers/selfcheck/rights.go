@@ -24,6 +24,15 @@ type Features struct {
 // hubGroups are the API groups that only the hub needs.
 var hubGroups = []string{"agent-install.openshift.io", "extensions.hive.openshift.io", "hive.openshift.io"}
 
+// claimKinds are the resources that only claims need.
+var claimKinds = []string{"hostclaims", "hostdeploypolicies"}
+
+// needsDefinition tells whether the kind of a definition, such as agents.agent-install.openshift.io, is worked on.
+func (f Features) needsDefinition(name string) bool {
+	kind, group, _ := strings.Cut(name, ".")
+	return (f.Hub || !slices.Contains(hubGroups, group)) && (f.BMCs || group != "ironflow.io") && (f.Claims || !slices.Contains(claimKinds, kind))
+}
+
 // Needed are the rules of the generated role that the features need, as the chart has them.
 func (f Features) Needed(rules []rbacv1.PolicyRule) (needed []rbacv1.PolicyRule) {
 	for _, rule := range rules {
@@ -36,9 +45,11 @@ func (f Features) Needed(rules []rbacv1.PolicyRule) (needed []rbacv1.PolicyRule)
 		}
 		rule.Resources = slices.DeleteFunc(slices.Clone(rule.Resources), func(resource string) bool {
 			kind, _, _ := strings.Cut(resource, "/")
-			return !f.Claims && (kind == "hostclaims" || kind == "hostdeploypolicies")
+			return !f.Claims && slices.Contains(claimKinds, kind)
 		})
-		if len(rule.Resources) > 0 {
+		named := len(rule.ResourceNames) > 0
+		rule.ResourceNames = slices.DeleteFunc(slices.Clone(rule.ResourceNames), func(name string) bool { return !f.needsDefinition(name) })
+		if len(rule.Resources) > 0 && (!named || len(rule.ResourceNames) > 0) { // a rule without names would be one for all
 			needed = append(needed, rule)
 		}
 	}
@@ -49,7 +60,7 @@ func (f Features) Needed(rules []rbacv1.PolicyRule) (needed []rbacv1.PolicyRule)
 }
 
 // withoutNamespace are the kinds of the rules that are in no namespace.
-var withoutNamespace = []string{"namespaces", "clusterimagesets", "tokenreviews", "subjectaccessreviews"}
+var withoutNamespace = []string{"namespaces", "clusterimagesets", "tokenreviews", "subjectaccessreviews", "customresourcedefinitions"}
 
 // atOnce is how many questions to the API server are open at the same time.
 const atOnce = 16
@@ -80,11 +91,23 @@ func questions(rules []rbacv1.PolicyRule, namespaces []string) (all []authorizat
 				if slices.Contains(withoutNamespace, kind) {
 					where = []string{""}
 				}
-				for _, verb := range rule.Verbs {
-					for _, namespace := range where {
-						all = append(all, authorizationv1.ResourceAttributes{Group: group, Resource: kind, Subresource: sub, Verb: verb, Namespace: namespace})
-					}
-				}
+				all = append(all, questionsOf(rule, authorizationv1.ResourceAttributes{Group: group, Resource: kind, Subresource: sub}, where)...)
+			}
+		}
+	}
+	return all
+}
+
+// questionsOf are those of one resource: by each verb, in each namespace and, where the rule has some, for each name.
+func questionsOf(rule rbacv1.PolicyRule, resource authorizationv1.ResourceAttributes, namespaces []string) (all []authorizationv1.ResourceAttributes) {
+	objects := rule.ResourceNames
+	if len(objects) == 0 {
+		objects = []string{""}
+	}
+	for _, resource.Verb = range rule.Verbs {
+		for _, resource.Namespace = range namespaces {
+			for _, resource.Name = range objects {
+				all = append(all, resource)
 			}
 		}
 	}
@@ -136,6 +159,9 @@ func spell(q authorizationv1.ResourceAttributes) string {
 	}
 	if q.Subresource != "" {
 		text += "/" + q.Subresource
+	}
+	if q.Name != "" {
+		text += " " + q.Name
 	}
 	if q.Namespace != "" {
 		text += " in " + q.Namespace

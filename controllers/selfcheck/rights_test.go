@@ -52,6 +52,9 @@ func TestRightsAreAskedForAtOnce(t *testing.T) {
 		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get", "update"}},
 		{APIGroups: []string{"metal3.io"}, Resources: []string{"baremetalhosts", "baremetalhosts/status"}, Verbs: []string{"get", "update"}},
 	}
+	named := []rbacv1.PolicyRule{{
+		APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"}, ResourceNames: []string{"a.metal3.io", "b.metal3.io"}, Verbs: []string{"get"},
+	}}
 	rule := func(group, resources, verbs string, names ...string) authorizationv1.ResourceRule {
 		return authorizationv1.ResourceRule{APIGroups: []string{group}, Resources: strings.Fields(resources), Verbs: strings.Fields(verbs), ResourceNames: names}
 	}
@@ -65,27 +68,40 @@ func TestRightsAreAskedForAtOnce(t *testing.T) {
 		namespaces    []string
 		lists, single int32
 		says          string
+		needed        []rbacv1.PolicyRule
 	}{
-		"all are listed":        {&authorizer{listed: everywhere(all...)}, nil, 1, 0, "all 6 that are needed"},
-		"by wildcards":          {&authorizer{listed: everywhere(rule("*", "*", "*"))}, nil, 1, 0, "all 6 that are needed"},
-		"any status":            {&authorizer{listed: everywhere(rule("metal3.io", "*/status", "*"))}, nil, 1, 4, "all 6 that are needed"},
-		"some are not":          {&authorizer{listed: everywhere(hosts), refused: "update secrets"}, nil, 1, 2, "1 of 6 rights are missing: update secrets"},
-		"of one object alone":   {&authorizer{listed: everywhere(rule("", "secrets", "*", "one"), hosts), refused: "get secrets"}, nil, 1, 2, "1 of 6 rights are missing: get secrets"},
-		"of another group":      {&authorizer{listed: everywhere(rule("example", "secrets", "*"), hosts), refused: "get secrets"}, nil, 1, 2, "1 of 6 rights are missing: get secrets"},
-		"the list is not whole": {&authorizer{listed: everywhere(all...), incomplete: true, refused: "get secrets"}, nil, 1, 6, "1 of 6 rights are missing: get secrets"},
+		"by name": {
+			authorizer: &authorizer{listed: everywhere(rule("apiextensions.k8s.io", "customresourcedefinitions", "get", "a.metal3.io", "b.metal3.io"))}, namespaces: []string{"a"},
+			lists: 1, says: "all 2 that are needed", needed: named,
+		},
+		"by another name": {
+			authorizer: &authorizer{listed: everywhere(rule("apiextensions.k8s.io", "customresourcedefinitions", "get", "b.metal3.io")), refused: "get customresourcedefinitions"},
+			lists:      1, single: 1, says: "1 of 2 rights are missing: get customresourcedefinitions.apiextensions.k8s.io a.metal3.io", needed: named,
+		},
+		"all are listed":        {&authorizer{listed: everywhere(all...)}, nil, 1, 0, "all 6 that are needed", nil},
+		"by wildcards":          {&authorizer{listed: everywhere(rule("*", "*", "*"))}, nil, 1, 0, "all 6 that are needed", nil},
+		"any status":            {&authorizer{listed: everywhere(rule("metal3.io", "*/status", "*"))}, nil, 1, 4, "all 6 that are needed", nil},
+		"some are not":          {&authorizer{listed: everywhere(hosts), refused: "update secrets"}, nil, 1, 2, "1 of 6 rights are missing: update secrets", nil},
+		"of one object alone":   {&authorizer{listed: everywhere(rule("", "secrets", "*", "one"), hosts), refused: "get secrets"}, nil, 1, 2, "1 of 6 rights are missing: get secrets", nil},
+		"of another group":      {&authorizer{listed: everywhere(rule("example", "secrets", "*"), hosts), refused: "get secrets"}, nil, 1, 2, "1 of 6 rights are missing: get secrets", nil},
+		"the list is not whole": {&authorizer{listed: everywhere(all...), incomplete: true, refused: "get secrets"}, nil, 1, 6, "1 of 6 rights are missing: get secrets", nil},
 		"in namespaces": {
 			&authorizer{listed: map[string][]authorizationv1.ResourceRule{"a": all, "b": {hosts}}, refused: "get secrets"},
 			[]string{"a", "b"},
-			2, 2, "1 of 12 rights are missing: get secrets in b",
+			2, 2, "1 of 12 rights are missing: get secrets in b", nil,
 		},
-		"in one namespace, not in all": {&authorizer{listed: map[string][]authorizationv1.ResourceRule{"default": all}, refused: "get secrets"}, nil, 1, 6, "1 of 6 rights are missing: get secrets"},
+		"in one namespace, not in all": {&authorizer{listed: map[string][]authorizationv1.ResourceRule{"default": all}, refused: "get secrets"}, nil, 1, 6, "1 of 6 rights are missing: get secrets", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			server := httptest.NewServer(c.authorizer)
 			defer server.Close()
 			access := &rest.Config{Host: server.URL, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json"}}
-			report := selfcheck.Run(t.Context(), []selfcheck.Check{selfcheck.Rights(access, needed, c.namespaces)})
+			rules := c.needed
+			if rules == nil {
+				rules = needed
+			}
+			report := selfcheck.Run(t.Context(), []selfcheck.Check{selfcheck.Rights(access, rules, c.namespaces)})
 			g.Expect(report).To(HaveLen(1))
 			g.Expect(report[0].Text).To(Equal(c.says))
 			g.Expect(c.authorizer.lists.Load()).To(Equal(c.lists))

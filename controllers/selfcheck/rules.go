@@ -38,13 +38,14 @@ func known(ctx context.Context, reviews authorization.SelfSubjectRulesReviewInte
 	}
 }
 
-// allows tells whether a rule allows it, for objects of all names.
+// allows tells whether a rule allows it: for objects of all names, unless one is asked for.
 func allows(r authorizationv1.ResourceRule, q authorizationv1.ResourceAttributes) bool {
 	resource, all := q.Resource, "*"
 	if q.Subresource != "" {
 		resource, all = q.Resource+"/"+q.Subresource, "*/"+q.Subresource
 	}
-	return len(r.ResourceNames) == 0 && has(r.Verbs, q.Verb, "*") && has(r.APIGroups, q.Group, "*") && has(r.Resources, resource, all, "*")
+	names := len(r.ResourceNames) == 0 || q.Name != "" && slices.Contains(r.ResourceNames, q.Name)
+	return names && has(r.Verbs, q.Verb, "*") && has(r.APIGroups, q.Group, "*") && has(r.Resources, resource, all, "*")
 }
 
 // has tells whether one of the names is in the list.

@@ -29,7 +29,7 @@ without a namespace, namespace for the others, all for both.
 {{- if not $root.Values.features.hub.enabled -}}{{- $groups = concat $groups (list "agent-install.openshift.io" "extensions.hive.openshift.io" "hive.openshift.io") -}}{{- end -}}
 {{- if not $root.Values.features.bmc.enabled -}}{{- $groups = append $groups "ironflow.io" -}}{{- end -}}
 {{- if not $root.Values.features.hostClaims.enabled -}}{{- $kinds = concat $kinds (list "hostclaims" "hostdeploypolicies") -}}{{- end -}}
-{{- $without := list "namespaces" "clusterimagesets" "tokenreviews" "subjectaccessreviews" -}}
+{{- $without := list "namespaces" "clusterimagesets" "tokenreviews" "subjectaccessreviews" "customresourcedefinitions" -}}
 {{- $rules := list -}}
 {{- range (fromYaml ($root.Files.Get "files/role.yaml")).rules -}}
   {{- if not (has (first .apiGroups) $groups) -}}
@@ -39,7 +39,15 @@ without a namespace, namespace for the others, all for both.
       {{- $here := or (eq $scope "all") (eq (has $kind $without) (eq $scope "cluster")) -}}
       {{- if and $here (not (has $kind $kinds)) -}}{{- $resources = append $resources . -}}{{- end -}}
     {{- end -}}
-    {{- if $resources -}}{{- $rules = append $rules (dict "apiGroups" .apiGroups "resources" $resources "verbs" .verbs) -}}{{- end -}}
+    {{- $names := list -}}
+    {{- range .resourceNames -}}
+      {{- $kind := first (splitList "." .) -}}
+      {{- if not (or (has $kind $kinds) (has (trimPrefix (printf "%s." $kind) .) $groups)) -}}{{- $names = append $names . -}}{{- end -}}
+    {{- end -}}
+    {{- $rule := dict "apiGroups" .apiGroups "resources" $resources "verbs" .verbs -}}
+    {{- if $names -}}{{- $rule = set $rule "resourceNames" $names -}}{{- end -}}
+    {{- /* A rule whose names are all left out would be one for all names. */ -}}
+    {{- if and $resources (or $names (not .resourceNames)) -}}{{- $rules = append $rules $rule -}}{{- end -}}
   {{- end -}}
 {{- end -}}
 {{ toYaml $rules }}
