@@ -17,6 +17,8 @@ type BaseImages struct {
 	// by their paths.
 	Usable []string
 	Broken map[string]error
+	// Failed are why some of the list could not be downloaded.
+	Failed []string
 }
 
 // NoBaseImage says what to do where there is none.
@@ -38,9 +40,14 @@ func (b BaseImages) judge() (findings []Finding) {
 	for _, path := range slices.Sorted(maps.Keys(b.Broken)) {
 		findings = append(findings, wrong(fmt.Sprintf("%s cannot be used: %v", filepath.Base(path), b.Broken[path]), "put the complete file there, or remove it; `ironflow media check` reads it again")...)
 	}
+	for _, why := range b.Failed {
+		findings = append(findings, wrong(fmt.Sprintf("one of %s is not there: %s", b.List, why), "correct its URL and SHA-256, or see why its server does not answer; it is tried again every minute")...)
+	}
 	switch {
 	case len(b.Usable) > 0:
 		return append(good(fmt.Sprintf("%s in %s", strings.Join(b.Usable, ", "), b.Place)), findings...)
+	case len(b.Failed) > 0:
+		return findings
 	case b.List != "":
 		return append(doubtful(fmt.Sprintf("there is none in %s yet, so no host gets a live image; those of %s are downloaded", b.Place, b.List), "wait; `ironflow media list` and the log say how far they are"), findings...)
 	}

@@ -258,6 +258,15 @@ var faults = map[string]fault{
 		func(w *world) { w.base.Usable, w.base.List = nil, "/etc/list.yaml" }, "base images", selfcheck.Warning, "those of /etc/list.yaml are downloaded",
 		"ironflow media list",
 	},
+	"a base image that cannot be downloaded": {
+		func(w *world) {
+			w.base.Usable, w.base.List, w.base.Failed = nil, "/etc/list.yaml", []string{"download https://mirror.example/live.iso: 404 Not Found"}
+		},
+		"base images", selfcheck.Error, "one of /etc/list.yaml is not there: download https://mirror.example/live.iso: 404 Not Found", "SHA-256",
+	},
+	"another base image that cannot be downloaded": {
+		func(w *world) { w.base.List, w.base.Failed = "/etc/list.yaml", []string{"wrong SHA-256"} }, "base images", selfcheck.Error, "wrong SHA-256", "SHA-256",
+	},
 	"a broken base image": {
 		func(w *world) { w.base.Broken = map[string]error{"/images/b.iso": errors.New("cut")} },
 		"base images", selfcheck.Error, "b.iso cannot be used: cut", "complete file",

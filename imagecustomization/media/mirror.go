@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 )
 
 // manifestName is the file in which a mirror remembers what it downloaded, so
@@ -28,19 +29,31 @@ type Mirror struct {
 	Registry *Registry
 	// Configure, unless nil, changes each downloader before its use.
 	Configure func(*Downloader)
+
+	mu     sync.Mutex
+	failed []string
 }
 
 // Sync reads the list and does what it takes. Media that cannot be downloaded
 // are named by the error and do not keep the others away; so Sync may be called
-// again and again, e.g. once a minute.
+// again and again, e.g. once a minute. They are kept for [Mirror.Failed] and [Failures].
 func (m *Mirror) Sync(ctx context.Context) error {
+	problems := m.sync(ctx)
+	if ctx.Err() == nil {
+		problems = append(problems, m.note(problems))
+	}
+	return errors.Join(problems...)
+}
+
+// sync does what the list takes, and returns what did not succeed.
+func (m *Mirror) sync(ctx context.Context) []error {
 	list, err := ReadList(m.File)
 	if err != nil {
-		return err
+		return []error{err}
 	}
 	downloader, err := list.Downloader(m.Dir)
 	if err != nil {
-		return err
+		return []error{err}
 	}
 	downloader.Known = m.Registry.holds
 	if m.Configure != nil {
@@ -50,7 +63,7 @@ func (m *Mirror) Sync(ctx context.Context) error {
 	for _, image := range list.Images {
 		name, err := image.FileName()
 		if err != nil {
-			return err
+			return []error{err}
 		}
 		described[name] = Description{
 			SHA256: image.SHA256, Arch: NormalArch(image.Architecture), Version: image.Version, OpenShiftVersion: image.OpenShiftVersion,
@@ -68,11 +81,11 @@ func (m *Mirror) Sync(ctx context.Context) error {
 			err = m.Registry.Rescan(ctx)
 		}
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return []error{context.Cause(ctx)}
 		}
 		problems = append(problems, err)
 	}
-	return errors.Join(problems...)
+	return problems
 }
 
 // said is what somebody says about a medium, "" for nothing.

@@ -52,6 +52,9 @@ func (s *Service) tellChange() {
 	}
 }
 
+// FailedBases are why base images of the list could not be downloaded when that was last tried.
+func (s *Service) FailedBases() []string { return s.mirror.Failed() }
+
 func (s *Service) lookForBases(ctx context.Context) error {
 	if s.mirror != nil {
 		return s.mirror.Sync(ctx)

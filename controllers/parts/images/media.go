@@ -21,7 +21,11 @@ func LookAtMedia(ctx context.Context, s *v1alpha1.IronflowConfiguration) (selfch
 	if err != nil {
 		return selfcheck.BaseImages{}, err
 	}
-	return baseImages(registry, place, s.Images.BaseImageList), nil
+	b := baseImages(registry, place, s.Images.BaseImageList)
+	if b.List != "" {
+		b.Failed, err = media.Failures(place) // the program beside this one downloads them
+	}
+	return b, err
 }
 
 // mediaPlace is the file or folder of base images; empty if none is set.
@@ -43,5 +47,7 @@ func baseImages(registry *media.Registry, place, list string) selfcheck.BaseImag
 
 // lookAtMedia are the base images as the image server has them.
 func (p *Part) lookAtMedia(context.Context) (selfcheck.BaseImages, error) {
-	return baseImages(p.served.Media, mediaPlace(&p.Settings), p.Settings.Images.BaseImageList), nil
+	b := baseImages(p.served.Media, mediaPlace(&p.Settings), p.Settings.Images.BaseImageList)
+	b.Failed = p.served.FailedBases()
+	return b, nil
 }

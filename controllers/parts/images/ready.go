@@ -9,7 +9,7 @@ import (
 )
 
 // hasBase is the readiness check of base images. A replica that had one stays ready: installations
-// that have begun need the hub, not the image. Nor does it wait for those that are downloaded.
+// that have begun need the hub, not the image. Nor does it wait for those that are downloaded, until that has failed.
 func (p *Part) hasBase() func(*http.Request) error {
 	var had atomic.Bool
 	check := selfcheck.Media(p.lookAtMedia)
