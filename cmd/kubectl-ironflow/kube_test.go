@@ -78,6 +78,7 @@ func TestOnARealCluster(t *testing.T) {
 	g.Expect(out).To(And(HavePrefix("BareMetalHost/b\n"), ContainSubstring("Registered: host b"), Not(ContainSubstring("could not"))))
 	c.watches(kube)
 	c.asViewer(kube)
+	c.byRoles(kube)
 }
 
 // realCluster is a cluster with kubectl and the plugin.
@@ -147,4 +148,68 @@ func (c *realCluster) asViewer(kube client.Client) {
 		c.Expect(err).To(HaveOccurred(), args)
 		c.Expect(out).To(MatchRegexp("forbidden|on hold"), args)
 	}
+}
+
+// byRoles: each role for people of config/rbac does what its comment says with this program, and a sample is applied by who makes hosts.
+func (c *realCluster) byRoles(kube client.Client) {
+	c.t.Helper()
+	_, err := c.call("create", "-f", "../../config/rbac/user_roles.yaml")
+	c.Expect(err).NotTo(HaveOccurred())
+	c.Expect(kube.Create(c.t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "hosts"}})).To(Succeed())
+	roles := []string{"viewer", "operator", "admin"}
+	for _, role := range roles {
+		for _, namespace := range []string{"site", "hosts"} {
+			_, err := c.call("create", "rolebinding", role+"s", "-n", namespace, "--clusterrole=ironflow-"+role, "--user="+role)
+			c.Expect(err).NotTo(HaveOccurred())
+		}
+		c.Eventually(func() error {
+			_, err := c.call("ironflow", "get", "hosts", "-n", "site", "--as", role)
+			return err
+		}, "30s").Should(Succeed())
+	}
+	for _, verb := range []string{"get hosts", "get clusters", "get agents", "events b", "describe b", "why b", "bmc quirks"} {
+		for _, role := range roles {
+			out, err := c.call(append(strings.Fields("ironflow "+verb), "-n", "site", "--as", role)...)
+			c.Expect(err).NotTo(HaveOccurred(), "%s as %s: %s", verb, role, out)
+			for line := range strings.Lines(out) {
+				if !strings.Contains(line, `secrets "x" is forbidden`) { // nobody reads those
+					c.Expect(line).NotTo(MatchRegexp("(?i)forbidden|could not"), "%s as %s", verb, role)
+				}
+			}
+		}
+	}
+	out, err := c.call("get", "events", "-n", "site", "--as", "viewer")
+	c.Expect(err).NotTo(HaveOccurred(), out)
+	for _, verb := range []string{"hold a", "release a", "retry a", "reboot a --yes"} {
+		out, err := c.call(append(strings.Fields("ironflow "+verb), "-n", "site", "--as", "viewer")...)
+		c.Expect(err).To(HaveOccurred(), verb)
+		c.Expect(out).To(ContainSubstring("forbidden"), verb)
+		for _, role := range roles[1:] {
+			out, err := c.call(append(strings.Fields("ironflow "+verb), "-n", "site", "--as", role)...)
+			c.Expect(err).NotTo(HaveOccurred(), "%s as %s: %s", verb, role, out)
+		}
+	}
+	c.appliesASample()
+}
+
+// appliesASample as docs/install.md says: the role admin makes the host, and a role of the site's its Secrets.
+func (c *realCluster) appliesASample() {
+	c.t.Helper()
+	sample := []string{"apply", "-f", "../../config/samples/virtual-media", "--as", "admin"}
+	out, err := c.call(sample...)
+	c.Expect(err).To(HaveOccurred())
+	c.Expect(out).To(ContainSubstring("secrets"))
+	page, err := os.ReadFile("../../docs/install.md")
+	c.Expect(err).NotTo(HaveOccurred())
+	_, role, found := strings.Cut(string(page), "kubectl create role ")
+	c.Expect(found).To(BeTrue())
+	role, _, _ = strings.Cut(role, "\n")
+	_, err = c.call(append([]string{"create", "role"}, strings.Fields(strings.ReplaceAll(role, "-n team-a", "-n hosts"))...)...)
+	c.Expect(err).NotTo(HaveOccurred())
+	_, err = c.call("create", "rolebinding", "secrets-of-hosts", "-n", "hosts", "--role=secrets-of-hosts", "--user=admin")
+	c.Expect(err).NotTo(HaveOccurred())
+	c.Eventually(func() error {
+		out, err = c.call(sample...)
+		return err
+	}, "30s").Should(Succeed(), func() string { return out })
 }
