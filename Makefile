@@ -108,8 +108,8 @@ chart: $(BIN)/helm ## Package the Helm chart into bin/, with the release as its 
 	@$(BIN)/helm package config/chart --destination $(BIN) --app-version '$(VERSION)' --version '$(patsubst v%,%,$(if $(filter v%,$(VERSION)),$(VERSION),0.0.0-$(VERSION)))'
 
 .PHONY: install-yaml
-install-yaml: $(BIN)/helm ## Write bin/install/install.yaml and crds.yaml from the chart: VALUES=my-values.yaml IMAGE=registry.example/ironflow
-	@bash test/scripts/install-yaml.sh $(BIN)/helm $(BIN)/install --set image.tag='$(VERSION)' $(if $(IMAGE),--set image.repository='$(IMAGE)') $(if $(VALUES),--values '$(VALUES)')
+install-yaml: $(BIN)/helm ## Write bin/install/install.yaml and crds.yaml from the chart: VALUES="site.yaml nodeport.yaml" IMAGE=registry.example/ironflow
+	@bash test/scripts/install-yaml.sh $(BIN)/helm $(BIN)/install --set image.tag='$(VERSION)' $(if $(IMAGE),--set image.repository='$(IMAGE)') $(foreach file,$(VALUES),--values '$(file)')
 	@echo "wrote bin/install/install.yaml and crds.yaml; docs/install.md says what to do with them"
 
 .PHONY: release

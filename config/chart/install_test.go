@@ -208,10 +208,9 @@ func definitions(t *testing.T) string {
 func TestInstallYAML(t *testing.T) {
 	c := newCluster(t)
 	dir := t.TempDir()
-	script := exec.CommandContext(t.Context(), "bash", "../../test/scripts/install-yaml.sh", needs.Helm(t), dir, "--set", "image.repository=registry.example/ironflow,image.tag=v0.1.0")
-	out, err := script.CombinedOutput()
-	c.Expect(err).NotTo(HaveOccurred(), string(out))
-	c.Expect(string(out)).To(BeEmpty())
+	out, err := installYAML(t, dir, "--set", "image.repository=registry.example/ironflow,image.tag=v0.1.0")
+	c.Expect(err).NotTo(HaveOccurred(), out)
+	c.Expect(out).To(BeEmpty())
 	install := text(t, filepath.Join(dir, "install.yaml"))
 	c.Expect(install).NotTo(ContainSubstring("kind: CustomResourceDefinition\n"), "`kubectl apply` would replace newer ones")
 	c.Expect(install).To(ContainSubstring(`image: "registry.example/ironflow:v0.1.0"`))
@@ -220,4 +219,39 @@ func TestInstallYAML(t *testing.T) {
 	made := decode(t, install)
 	delete(made, "Namespace "+namespace)
 	c.Expect(slices.Sorted(maps.Keys(made))).To(Equal(slices.Sorted(maps.Keys(rendered(t, defaults...)))))
+}
+
+// installYAML writes install.yaml and crds.yaml into the folder, and returns what is complained about.
+func installYAML(t *testing.T, dir string, args ...string) (string, error) {
+	t.Helper()
+	script := exec.CommandContext(t.Context(), "bash", append([]string{"../../test/scripts/install-yaml.sh", needs.Helm(t), dir}, args...)...)
+	out, err := script.CombinedOutput()
+	return string(out), err
+}
+
+// TestInstallYAMLOfValuesIsTheChart: with values of the site, `kubectl apply` installs what helm does, and what helm refuses is refused.
+func TestInstallYAMLOfValuesIsTheChart(t *testing.T) {
+	needs.Helm(t)
+	for _, overlay := range everyWay() {
+		t.Run(overlay, func(t *testing.T) {
+			g := NewWithT(t)
+			dir := t.TempDir()
+			out, err := installYAML(t, dir, values(overlay)...)
+			g.Expect(err).NotTo(HaveOccurred(), out)
+			made := decode(t, text(t, filepath.Join(dir, "install.yaml")))
+			g.Expect(made).To(HaveKey("Namespace " + namespace))
+			delete(made, "Namespace "+namespace)
+			want := rendered(t, values(overlay)...)
+			g.Expect(slices.Sorted(maps.Keys(made))).To(Equal(slices.Sorted(maps.Keys(want))))
+			for name := range want {
+				g.Expect(made[name].Object).To(Equal(want[name].Object), name)
+			}
+		})
+	}
+	g := NewWithT(t)
+	dir := t.TempDir()
+	open, err := installYAML(t, dir, append(values("ingress"), "--set", "networkPolicy.ingressFrom=null")...)
+	g.Expect(err).To(HaveOccurred())
+	g.Expect(open).To(ContainSubstring("the hub without TLS would be open to every pod"))
+	g.Expect(filepath.Join(dir, "install.yaml")).NotTo(BeAnExistingFile())
 }
