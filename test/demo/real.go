@@ -12,9 +12,9 @@ var simulated = []string{
 const (
 	inDemo = "real: kube-apiserver with etcd, Ironic, Ironflow (controllers, image server, hub), ironflow-agent and ironflow-step as processes"
 	// Proven says where the real thing takes part.
-	Proven = "for real, in make test-e2e: a disk that is written, with the hub's Ignition on it, and systemd (test/installer.TestDeployStepInstallsADisk), " +
-		"IPA (test/joint.TestJoint), a kernel that boots the image (test/boot.TestBoot); in make test-machine: all of it on one virtual machine, " +
-		"with Ignition that carries its config out (test/vm/flows.TestInstalled); nowhere so far: a BMC of real hardware"
+	Proven = "for real, in make test-e2e: a disk that is written, with the hub's Ignition on it, and systemd, " +
+		"IPA, a kernel that boots the image; in make test-machine: all of it on one virtual machine, " +
+		"with Ignition that carries its config out; nowhere so far: a BMC of real hardware"
 )
 
 // Real is the one line that says what is real in the demo and what is simulated.
