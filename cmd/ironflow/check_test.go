@@ -99,6 +99,8 @@ func (s *stand) check(change map[string]string) (string, int) {
 type planted struct {
 	plant func(*stand) map[string]string
 	want  string
+	// cause and next are what the line says of the cause, and what to do, where there are several.
+	cause, next string
 }
 
 func change(flag, value string) func(*stand) map[string]string {
@@ -106,23 +108,25 @@ func change(flag, value string) func(*stand) map[string]string {
 }
 
 var plants = map[string]planted{
-	"no cluster":          {change("kubeconfig", "/nowhere/kubeconfig"), "error    kubernetes"},
-	"no rights":           {(*stand).stranger, "error    rights"},
-	"no Ironic":           {change("ironic-endpoint", "http://127.0.0.1:1"), "error    ironic"},
-	"no deploy steps":     {(*stand).imagesOnly, "error    ironic        default (http://127.0.0.1:"},
-	"an empty folder":     {(*stand).emptyFolder, "error    base images   there is none in"},
-	"half a base image":   {(*stand).halfAnImage, "error    base images   broken.iso cannot be used"},
-	"an agent image":      {change("ironic-agent-image", "ipa:latest"), "error    agent image   \"ipa:latest\" is no full image reference"},
-	"no agent image":      {(*stand).emptyRegistry, "error    agent image   the image of ironic-python-agent 127.0.0.1:"},
-	"no way for Ironic":   {(*stand).farIronic, "error    outside       default (http://127.0.0.1:"},
-	"another server":      {(*stand).otherServer, "answers at --images-publish-url http://127.0.0.1:"},
-	"nobody answers":      {change("images-publish-url", "http://127.0.0.1:1"), "error    reachable     --images-publish-url http://127.0.0.1:1"},
-	"an old certificate":  {(*stand).oldCertificate, "error    certificates  the certificate of metrics"},
-	"no data folder":      {change("data-dir", "/nowhere"), "error    data folder   /nowhere"},
-	"the cluster's names": {change("hub-publish-url", "https://ironflow.ironflow-system.svc:8090"), "error    settings      --hub-publish-url"},
-	"baremetal-operator":  {(*stand).otherOperator, "error    other operator default/bmo-0 holds the lease"},
-	"an old definition":   {(*stand).oldDefinition, "warning  definitions   agents.agent-install.openshift.io is older than Ironflow's, it lacks spec.role"},
-	"a lost definition":   {(*stand).loseDefinition, "error    definitions   the API server does not serve ClusterImageSet of hive.openshift.io/v1"},
+	"no cluster":          {plant: change("kubeconfig", "/nowhere/kubeconfig"), want: "error    kubernetes"},
+	"no rights":           {plant: (*stand).stranger, want: "error    rights"},
+	"no Ironic":           {change("ironic-endpoint", "http://127.0.0.1:1"), "error    ironic", "connection refused", "nobody listens there"},
+	"a wrong password":    {(*stand).strictIronic, "error    ironic", "HTTP 401", "--ironic-auth-root"},
+	"another authority":   {(*stand).otherAuthority, "error    ironic", "unknown authority", "the file --ironic-ca"},
+	"no deploy steps":     {plant: (*stand).imagesOnly, want: "error    ironic        default (http://127.0.0.1:"},
+	"an empty folder":     {plant: (*stand).emptyFolder, want: "error    base images   there is none in"},
+	"half a base image":   {plant: (*stand).halfAnImage, want: "error    base images   broken.iso cannot be used"},
+	"an agent image":      {plant: change("ironic-agent-image", "ipa:latest"), want: "error    agent image   \"ipa:latest\" is no full image reference"},
+	"no agent image":      {plant: (*stand).emptyRegistry, want: "error    agent image   the image of ironic-python-agent 127.0.0.1:"},
+	"no way for Ironic":   {plant: (*stand).farIronic, want: "error    outside       default (http://127.0.0.1:"},
+	"another server":      {plant: (*stand).otherServer, want: "answers at --images-publish-url http://127.0.0.1:"},
+	"nobody answers":      {plant: change("images-publish-url", "http://127.0.0.1:1"), want: "error    reachable     --images-publish-url http://127.0.0.1:1"},
+	"an old certificate":  {plant: (*stand).oldCertificate, want: "error    certificates  the certificate of metrics"},
+	"no data folder":      {plant: change("data-dir", "/nowhere"), want: "error    data folder   /nowhere"},
+	"the cluster's names": {plant: change("hub-publish-url", "https://ironflow.ironflow-system.svc:8090"), want: "error    settings      --hub-publish-url"},
+	"baremetal-operator":  {plant: (*stand).otherOperator, want: "error    other operator default/bmo-0 holds the lease"},
+	"an old definition":   {plant: (*stand).oldDefinition, want: "warning  definitions   agents.agent-install.openshift.io is older than Ironflow's, it lacks spec.role"},
+	"a lost definition":   {plant: (*stand).loseDefinition, want: "error    definitions   the API server does not serve ClusterImageSet of hive.openshift.io/v1"},
 }
 
 // TestCheck runs `ironflow check` on a real API server: all is in order, and then one fault after the other.
@@ -156,7 +160,7 @@ func (s *stand) faulty(t *testing.T, name string, p planted) {
 		} else {
 			g.Expect(code).To(Equal(selfcheck.ExitErrors), out)
 		}
-		g.Expect(out).To(And(ContainSubstring(p.want), ContainSubstring("next: ")))
+		g.Expect(out).To(And(ContainSubstring(p.want), ContainSubstring("next: "), ContainSubstring(p.cause), ContainSubstring(p.next)))
 	})
 }
 
@@ -202,6 +206,24 @@ func (s *stand) imagesOnly() map[string]string {
 	sim := simulator.New(simulator.Options{DeployInterfaces: []string{"direct"}})
 	s.t.Cleanup(sim.Close)
 	server := httptest.NewServer(sim)
+	s.t.Cleanup(server.Close)
+	return map[string]string{"ironic-endpoint": server.URL}
+}
+
+// strictIronic is one that does not know our password.
+func (s *stand) strictIronic() map[string]string {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "Incorrect username or password", http.StatusUnauthorized)
+	}))
+	s.t.Cleanup(server.Close)
+	return map[string]string{"ironic-endpoint": server.URL}
+}
+
+// otherAuthority is that of an Ironic's certificate, and nobody has told us.
+func (s *stand) otherAuthority() map[string]string {
+	server := httptest.NewUnstartedServer(s.sim)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // we hang up
+	server.StartTLS()
 	s.t.Cleanup(server.Close)
 	return map[string]string{"ironic-endpoint": server.URL}
 }

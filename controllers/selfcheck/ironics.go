@@ -3,10 +3,16 @@ package selfcheck
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -64,7 +70,7 @@ func Who(i Ironic) string {
 func askIronic(ctx context.Context, i Ironic) []Finding {
 	who := Who(i)
 	if err := i.Ready(ctx); err != nil {
-		return wrong(fmt.Sprintf("%s: %v", who, err), "look at the URL, the credentials and the CA (--ironic-endpoint, --ironic-auth-root, --ironic-ca), and at Ironic's own log; hosts wait meanwhile")
+		return wrong(fmt.Sprintf("%s: %v", who, err), toReach(err)+"; hosts wait meanwhile")
 	}
 	drivers := i.Drivers()
 	names := make([]string, 0, len(drivers))
@@ -76,6 +82,30 @@ func askIronic(ctx context.Context, i Ironic) []Finding {
 		return lacks
 	}
 	return answers
+}
+
+// toReach says what to do about an Ironic that does not answer, by the cause.
+func toReach(err error) string {
+	status := 0
+	if e, is := errors.AsType[*ironic.Error](err); is {
+		status = e.Status
+	}
+	_, authority := errors.AsType[x509.UnknownAuthorityError](err)
+	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
+	_, name := errors.AsType[*net.DNSError](err)
+	switch {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return "correct the user and the password: the files below --ironic-auth-root, in the chart the Secret ironic.authSecret"
+	case authority:
+		return "give the CA of Ironic's certificate: the file --ironic-ca, in the chart the Secret ironic.caSecret"
+	case certificate:
+		return "call Ironic by a name of its certificate (--ironic-endpoint), or renew that certificate"
+	case name:
+		return "correct the name in --ironic-endpoint, or the name server"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "correct address and port in --ironic-endpoint, or start Ironic: nobody listens there"
+	}
+	return "look at the URL, the credentials and the CA (--ironic-endpoint, --ironic-auth-root, --ironic-ca), and at Ironic's own log"
 }
 
 // lacking names the deploy interfaces that hardware types lack. One that does not tell its

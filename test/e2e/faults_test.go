@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -25,16 +26,19 @@ type fault struct {
 	plant, mend func(*world)
 	// want is how the line of the error, or the warning, begins, also that of another one that comes of the same fault.
 	want, also string
+	// cause is what the line says of it, where several begin so; next is what to do about it.
+	cause, next string
 }
 
 var faults = map[string]fault{
-	"no Ironic at its address": {values: `ironic: {endpoint: "https://192.0.2.11:1"}`, want: "error    ironic        default (https://192.0.2.11:1/v1/): "},
+	"no Ironic at its address": {values: `ironic: {endpoint: "https://192.0.2.11:1"}`, want: "error    ironic        default (https://192.0.2.11:1/v1/): ", cause: "connection refused", next: "nobody listens there"},
 	"a password that Ironic does not know": {
 		plant: func(w *world) { w.password("wrong") }, mend: func(w *world) { w.password(w.lab.Ironic.Password) },
-		want: "error    ironic        default (https://192.0.2.11:6385/v1/): ",
+		want: "error    ironic        default (https://192.0.2.11:6385/v1/): ", cause: "HTTP 401", next: "ironic.authSecret",
 	},
 	"an authority that Ironic's certificate is not of": {
-		values: `ironic: {caSecret: other-ca}`, plant: (*world).otherAuthority, want: "error    ironic        default (https://192.0.2.11:6385/v1/): ",
+		values: `ironic: {caSecret: other-ca}`, plant: (*world).otherAuthority,
+		want: "error    ironic        default (https://192.0.2.11:6385/v1/): ", cause: "unknown authority", next: "ironic.caSecret",
 	},
 	"a volume without a base image": {
 		values: "baseImages: {list: [], volume: {enabled: true, existingClaim: empty}}", plant: func(w *world) { w.claimed("empty", nil, nil) },
@@ -111,7 +115,8 @@ func (f fault) check(t *testing.T, site *world, values string) {
 	} else {
 		w.Expect(code).To(Equal(3), out)
 	}
-	w.Expect(out).To(ContainSubstring("next: "))
+	w.Expect(out).To(MatchRegexp("next: .*%s", regexp.QuoteMeta(f.next)))
+	w.Expect(out).To(MatchRegexp("(?m)^%s.*%s", regexp.QuoteMeta(f.want), regexp.QuoteMeta(f.cause)))
 	for line := range strings.Lines(out) {
 		if strings.HasPrefix(line, "error") {
 			w.Expect(line).To(Or(HavePrefix(f.want), HavePrefix(cmp.Or(f.also, f.want))), "nothing else is wrong: %s", out)
