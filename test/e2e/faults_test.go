@@ -31,7 +31,10 @@ type fault struct {
 }
 
 var faults = map[string]fault{
-	"no Ironic at its address": {values: `ironic: {endpoint: "https://192.0.2.11:1"}`, want: "error    ironic        default (https://192.0.2.11:1/v1/): ", cause: "connection refused", next: "nobody listens there"},
+	"no Ironic at its address": {
+		values: `ironic: {endpoint: "https://192.0.2.11:1"}`,
+		want:   "error    ironic        default (https://192.0.2.11:1/v1/): ", cause: "connection refused", next: "nobody listens there",
+	},
 	"a password that Ironic does not know": {
 		plant: func(w *world) { w.password("wrong") }, mend: func(w *world) { w.password(w.lab.Ironic.Password) },
 		want: "error    ironic        default (https://192.0.2.11:6385/v1/): ", cause: "HTTP 401", next: "ironic.authSecret",
