@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/api/localtoken"
 	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/iso"
@@ -78,12 +79,17 @@ var tokenFiles = []struct {
 // LoadIdentity reads the identity of an earlier image in the output folder, or makes one. A
 // cluster whose API is known already gets its certificates with it, and a kubeconfig that is
 // good from now on. Tokens of hosts that join a running cluster end: such an image lies about
-// for longer than any installation takes.
+// for longer than any installation takes. Keys of another cluster are refused.
 func LoadIdentity(p *Plan, kubernetes Authorities, out string, now time.Time) (Identity, error) {
+	owner, err := p.owned(out)
+	if err != nil {
+		return Identity{}, err
+	}
 	id, err := loadKey(out)
 	if err != nil {
 		return id, err
 	}
+	id.owner = owner
 	if p.joins != nil {
 		id.ends = now.Add(p.TokenLifetime)
 	}
@@ -138,7 +144,12 @@ func (p *Plan) access(id Identity) ([]artifact, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := []artifact{bytesOf(IdentityFile, true, key)}
+	// Whose the keys are comes before them: who stops in between leaves none without a name.
+	owner := id.owner
+	if owner == nil {
+		owner = p.owner()
+	}
+	all := []artifact{bytesOf(ClusterFile, false, []byte(places.FormatEnv(owner))), bytesOf(IdentityFile, true, key)}
 	if p.Rendezvous.IsValid() {
 		all = append(all, bytesOf("rendezvousIP", false, []byte(p.Rendezvous.String()+"\n")))
 	}
@@ -149,11 +160,12 @@ func (p *Plan) access(id Identity) ([]artifact, error) {
 		}
 		all = append(all, bytesOf(f.name, true, []byte(token+"\n")))
 	}
-	for _, name := range slices.Sorted(maps.Keys(id.tls)) {
-		all = append(all, bytesOf(tlsFolder+"/"+name, true, id.tls[name]))
-	}
+	// The password comes before its hash, which is kept from then on: nobody would know it.
 	if id.password != "" {
 		all = append(all, bytesOf(Password, true, []byte(id.password)))
+	}
+	for _, name := range slices.Sorted(maps.Keys(id.tls)) {
+		all = append(all, bytesOf(tlsFolder+"/"+name, true, id.tls[name]))
 	}
 	if len(id.kubeconfig) > 0 {
 		all = append(all, bytesOf(Kubeconfig, true, id.kubeconfig))

@@ -186,7 +186,7 @@ func TestTheISOSaysWhatWasPlanned(t *testing.T) {
 	}
 	g.Expect(image.Customized(b.Media)).To(BeFalse())
 	g.Expect(image.Customized(m.Media())).To(BeTrue(), "an image is no base image")
-	g.Expect(names).To(Equal([]string{"auth/agent-image.key", "rendezvousIP", "auth/user-token", "auth/watcher-token", "agent.x86_64.iso"}))
+	g.Expect(names).To(Equal([]string{"auth/agent-image.cluster", "auth/agent-image.key", "rendezvousIP", "auth/user-token", "auth/watcher-token", "agent.x86_64.iso"}))
 	info, err := os.Stat(filepath.Join(dir, "auth"))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(info.Mode().Perm()).To(Equal(fs.FileMode(0o700)))
@@ -247,7 +247,7 @@ func TestFilesOfANetworkBoot(t *testing.T) {
 	o := options("ztp")
 	o.Format = image.PXE
 	dir, made := build(t, o, base(t))
-	g.Expect(made).To(HaveLen(8))
+	g.Expect(made).To(HaveLen(9))
 	script, err := os.ReadFile(filepath.Join(dir, "boot-artifacts/agent.x86_64.ipxe"))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(script)).To(Equal("#!ipxe\ninitrd --name initrd http://192.0.2.1:8080/boot/agent.x86_64-initrd.img\n" +

@@ -16,6 +16,8 @@ import (
 // has the same bytes.
 type Identity struct {
 	key localtoken.Key
+	// owner is what the output folder is to say of the cluster whose it is; nil for what the plan says.
+	owner map[string]string
 	// tls are the cluster's certificates by their names below the host's folder of them; none
 	// where the hub makes its own.
 	tls map[string][]byte

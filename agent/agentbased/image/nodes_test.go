@@ -133,7 +133,7 @@ func TestTokensOfHostsThatJoinEnd(t *testing.T) {
 			for _, a := range made {
 				names = append(names, a.Name)
 			}
-			g.Expect(names).To(Equal([]string{"auth/agent-image.key", "auth/user-token", "auth/watcher-token", "agent.x86_64.iso"}), "nobody knows the hosts' addresses")
+			g.Expect(names).To(Equal([]string{"auth/agent-image.cluster", "auth/agent-image.key", "auth/user-token", "auth/watcher-token", "agent.x86_64.iso"}), "nobody knows the hosts' addresses")
 			raw, err := os.ReadFile(filepath.Join(out, image.WatcherToken))
 			g.Expect(err).NotTo(HaveOccurred())
 			parts := strings.Split(strings.TrimSpace(string(raw)), ".")

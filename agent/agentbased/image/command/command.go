@@ -105,6 +105,9 @@ func (s *settings) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := plan.CheckFolder(s.out); err != nil {
+		return err
+	}
 	if err := s.tell(plan, stdout); err != nil || s.dryRun {
 		return err
 	}
