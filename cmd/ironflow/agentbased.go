@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ironflow/ironflow/agent/agentbased/messages"
 	"github.com/ironflow/ironflow/agent/agentbased/places"
+	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/api/version"
 	"github.com/ironflow/ironflow/controllers/parts"
@@ -27,7 +31,7 @@ func newAgentBasedCommand() *cobra.Command {
 assisted-service.service hands in as environment variables. All that it knows is in the data folder: it can be killed
 and started again at any moment. It installs one cluster, its own host last, and ends with that host's live system.
 That folder is in memory. Once another host has left for its disk, a sealed copy of the state is kept at the end of the
-disk that this host will be installed to, and an empty data folder is filled from there.`,
+disk that this host will be installed to, and an empty data folder is filled from there, if the image has the same settings.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := s.complete(); err != nil {
@@ -46,17 +50,19 @@ func runAgentBased(ctx context.Context, s nodeZero) error {
 	log.Info("ironflow hub agent-based", "version", version.Release(), "url", s.Hub.PublishURL, "infra_env", s.hub.Host.InfraEnvID, "mac", s.hub.Host.MAC)
 	p := &parts.Program{Settings: s.IronflowConfiguration}
 	kept, err := keep.New(keep.Options{
-		InfraEnvID: s.hub.Host.InfraEnvID, Secret: os.Getenv(places.UserToken), Host: hostfile.FromEnv(), Backup: backup.Options{DataDir: s.Store.DataDir, Place: configured.Place(s.Store)}, Log: log,
+		InfraEnvID: s.hub.Host.InfraEnvID, Secret: os.Getenv(places.UserToken), Settings: s.digest, Host: hostfile.FromEnv(),
+		Backup: backup.Options{DataDir: s.Store.DataDir, Place: configured.Place(s.Store)}, Log: log,
 	})
 	if err != nil {
 		return err
 	}
-	from := ""
+	var start keep.Start
 	var server *hub.Server
 	err = p.Exclusively(func() error {
-		if from, err = kept.Restore(ctx); err != nil {
+		if start, err = kept.Restore(ctx); err != nil {
 			return err
 		}
+		tellPassedOver(ctx, hostfile.FromEnv(), log, start.PassedOver)
 		if err := s.makeLocalKey(); err != nil {
 			return err
 		}
@@ -69,8 +75,8 @@ func runAgentBased(ctx context.Context, s nodeZero) error {
 	if err != nil {
 		return err
 	}
-	if from != "" {
-		if err := server.Core.Resumed(ctx, from); err != nil {
+	if start.From != "" {
+		if err := server.Core.Resumed(ctx, start.From); err != nil {
 			return err
 		}
 	}
@@ -82,4 +88,14 @@ func runAgentBased(ctx context.Context, s nodeZero) error {
 		<-kept.Ended()
 	}()
 	return server.Serve(ctx, p.Settings.Hub.Address, p.Settings.Hub.PlainAddress)
+}
+
+// tellPassedOver says on the console, from where it comes to the events, that the hub has not gone
+// on from the state that an image with other settings has left on the disks.
+func tellPassedOver(ctx context.Context, dir hostfile.Dir, log *slog.Logger, disks []string) {
+	if len(disks) == 0 {
+		return
+	}
+	console := &messages.Console{Dir: dir, Commands: command.Host{Dir: dir, Log: log}, Log: log}
+	console.Show(ctx, messages.HubStatePassedOver, strings.Join(disks, ", "))
 }

@@ -39,6 +39,8 @@ type nodeZero struct {
 	authType, publicKey string
 	target, storage     string
 	certificates        string
+	// digest names the settings of the image.
+	digest string
 	// hub is what the hub is told of them.
 	hub hub.NodeZero
 }
@@ -72,6 +74,7 @@ func (n *nodeZero) flags() settings.Group {
 	return settings.Group{Title: "This installation", Rows: []settings.Row{
 		settings.Text("service-base-url", places.ServiceBaseURL, "", "URL at which the hosts reach this hub; with http, it listens without TLS", &n.baseURL),
 		settings.Text("infra-env-id", places.InfraEnvID, "", "UUID of the infra-env of all hosts, which is in their image", &n.hub.Host.InfraEnvID),
+		settings.Text("settings-digest", places.SettingsDigest, "", "digest of the settings of the cluster and its hosts that are in the image; a copy of a hub's state with another one is passed over", &n.digest),
 		settings.Text("bootstrap-host-mac", places.BootstrapMAC, "", "MAC address of this host, which is the bootstrap host and a control-plane host, and is installed last", &n.hub.Host.MAC),
 		settings.Text("auth-type", "AUTH_TYPE", authLocal, "how users and agents authenticate: agent-installer-local (by tokens that were made with the image) or none", &n.authType),
 		settings.Text("auth-public-key", "EC_PUBLIC_KEY_PEM", "", "public key of the tokens, PEM or PEM in base64; empty: the hub makes a key in --data-dir, and writes the tokens to installer-tokens.env there", &n.publicKey),

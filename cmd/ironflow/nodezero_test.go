@@ -6,6 +6,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -144,6 +145,17 @@ func TestAnAgentBasedHubServes(t *testing.T) {
 	info, err := os.Stat(filepath.Join(dir, localTokensFile))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o600)))
+}
+
+// TestAPassedOverCopyIsTold on the console of the host, whose messages the hub gets as events.
+func TestAPassedOverCopyIsTold(t *testing.T) {
+	g := NewWithT(t)
+	dir := hostfile.Dir{Root: t.TempDir()}
+	tellPassedOver(t.Context(), dir, slog.New(slog.DiscardHandler), nil)
+	g.Expect(os.ReadDir(dir.Root)).To(BeEmpty())
+	tellPassedOver(t.Context(), dir, slog.New(slog.DiscardHandler), []string{"/dev/sda", "/dev/sdb"})
+	g.Expect(os.ReadFile(dir.Path("/etc/motd.d/70_hub-state"))).To(BeEquivalentTo("The installation begins anew: the copy of the hub's state on /dev/sda, /dev/sdb is of an image with other settings, " +
+		"and is not used. Boot all hosts from this image, also those that were installed before.\n"))
 }
 
 func TestCertificatesOfTheCluster(t *testing.T) {

@@ -6,7 +6,8 @@
 // It lies in two places that are written in turn, each first its text and then its header, so
 // that a loss of power leaves the older one whole. The last MiB of the disk is left alone:
 // partition tables and arrays have their second copies there. [Find] looks for the newest copy,
-// [Disk.Write] replaces the older one, [Disk.Erase] takes both away.
+// [Disk.Write] replaces the older one, [Disk.Erase] takes both away. A copy says which settings its
+// hub was started with: who has made the image again with others gets another cluster.
 package diskcopy
 
 import (
@@ -46,7 +47,12 @@ type header struct {
 	Generation uint64
 	// Length is that of the text in bytes.
 	Length uint64
+	// Settings are those of [Place]; zero in copies of hubs that did not know theirs.
+	Settings Settings
 }
+
+// Settings tell what a hub was started with: the same for the same settings, and nothing about them.
+type Settings [32]byte
 
 // Place is what a copy is of, and who may read it.
 type Place struct {
@@ -54,11 +60,23 @@ type Place struct {
 	Name string
 	// Keys seal and open.
 	Keys seal.Keys
+	// Settings are those of this hub; zero where they are not known.
+	Settings Settings
 }
 
 // sealed is the place of one copy, so that its header is what was written with it.
-func (p Place) sealed(generation uint64) string {
-	return p.Name + " copy " + strconv.FormatUint(generation, 10)
+func (p Place) sealed(h header) string {
+	name := p.Name
+	if h.Settings != (Settings{}) {
+		name += fmt.Sprintf(" with %x", h.Settings)
+	}
+	return name + " copy " + strconv.FormatUint(h.Generation, 10)
+}
+
+// other tells that a hub with other settings has written the copy. One that does not say has to do:
+// an older program has written it.
+func (p Place) other(h header) bool {
+	return h.Settings != p.Settings && h.Settings != (Settings{})
 }
 
 // Disk is a disk with room for copies.
@@ -70,6 +88,8 @@ type Disk struct {
 	Plain bool
 	// Generation is that of the newest copy; zero for none.
 	Generation uint64
+	// Other tells that the newest copy is of a hub of the installation with other settings.
+	Other bool
 }
 
 // ErrTooSmall tells that a disk has no room for copies.
@@ -117,11 +137,12 @@ func slot(size int64, generation uint64) int64 {
 // Write puts the state on the disk, in the place of the older copy, and returns when it is
 // there for good.
 func (d *Disk) Write(state []byte) error {
-	next := d.Generation + 1
+	next := header{Generation: d.Generation + 1, Settings: d.Place.Settings}
 	text, err := d.Place.Keys.Seal(d.Place.sealed(next), state)
 	if err != nil {
 		return err
 	}
+	next.Length = uint64(len(text))
 	if len(text) > MaxText {
 		return ErrTooLarge
 	}
@@ -129,17 +150,17 @@ func (d *Disk) Write(state []byte) error {
 	if err != nil {
 		return err
 	}
-	at := slot(size, next)
+	at := slot(size, next.Generation)
 	head := make([]byte, headerSize)
 	n := copy(head, magic)
-	if _, err = binary.Encode(head[n:], binary.BigEndian, header{next, uint64(len(text))}); err == nil {
+	if _, err = binary.Encode(head[n:], binary.BigEndian, next); err == nil {
 		err = write(f, []byte(text), at+headerSize)
 	}
 	if err == nil {
 		err = write(f, head, at)
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		d.Generation = next
+		d.Generation, d.Other = next.Generation, false
 	}
 	return err
 }
@@ -168,7 +189,7 @@ func (d *Disk) Erase() error {
 		}
 		err = errors.Join(err, write(f, make([]byte, headerSize), at))
 	}
-	d.Generation = 0
+	d.Generation, d.Other = 0, false
 	return errors.Join(err, f.Close())
 }
 
@@ -178,7 +199,8 @@ func (d *Disk) Look() error {
 	return err
 }
 
-// read returns the newest whole copy; nil for none.
+// read returns the newest whole copy; nil for none, and for one of a hub with other settings: what
+// is older than that is over.
 func (d *Disk) read() (state []byte, err error) {
 	f, size, err := d.open(os.O_RDONLY)
 	if err != nil {
@@ -186,31 +208,33 @@ func (d *Disk) read() (state []byte, err error) {
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	for n := range uint64(2) {
-		found, generation := d.readSlot(f, slot(size, n))
-		if found != nil && generation > d.Generation {
-			state, d.Generation = found, generation
+		found, h := d.readSlot(f, slot(size, n))
+		if found != nil && h.Generation > d.Generation {
+			state, d.Generation, d.Other = found, h.Generation, d.Place.other(h)
 		}
+	}
+	if d.Other {
+		return nil, nil
 	}
 	return state, nil
 }
 
 // readSlot returns a copy that is whole and of this installation; nil for anything else.
-func (d *Disk) readSlot(f io.ReaderAt, at int64) ([]byte, uint64) {
+func (d *Disk) readSlot(f io.ReaderAt, at int64) (state []byte, h header) {
 	head := make([]byte, headerSize)
 	if _, err := f.ReadAt(head, at); err != nil || !bytes.HasPrefix(head, magic) {
-		return nil, 0
+		return nil, h
 	}
-	var h header
 	if _, err := binary.Decode(head[len(magic):], binary.BigEndian, &h); err != nil || h.Length > MaxText {
-		return nil, 0
+		return nil, h
 	}
 	text := make([]byte, h.Length)
 	if _, err := f.ReadAt(text, at+headerSize); err != nil {
-		return nil, 0
+		return nil, h
 	}
-	state, err := d.Place.Keys.Open(d.Place.sealed(h.Generation), string(text))
+	state, err := d.Place.Keys.Open(d.Place.sealed(h), string(text))
 	if err != nil {
-		return nil, 0
+		return nil, h
 	}
-	return state, h.Generation
+	return state, h
 }

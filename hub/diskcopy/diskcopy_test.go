@@ -85,17 +85,17 @@ func overwrite(t *testing.T, path, text string, at int64) {
 func TestTheNewestCopyIsFound(t *testing.T) {
 	g := NewWithT(t)
 	dir, p := host(t, diskSize, "sda", "nvme0n1", "loop0"), place(t, "edge", "k")
-	none, _, err := diskcopy.Find(dir, p)
+	none, err := diskcopy.Find(dir, p)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(none).To(BeNil())
+	g.Expect(none).To(Equal(diskcopy.Found{}))
 
 	d := diskcopy.On(dir, "/dev/nvme0n1", p)
 	for _, text := range []string{"one", "two", "three"} {
 		g.Expect(d.Write([]byte(text))).To(Succeed())
-		found, state, err := diskcopy.Find(dir, p)
+		found, err := diskcopy.Find(dir, p)
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(string(state)).To(Equal(text))
-		g.Expect(found.Path).To(Equal(dir.Path("/dev/nvme0n1")))
+		g.Expect(string(found.State)).To(Equal(text))
+		g.Expect(found.Disk.Path).To(Equal(dir.Path("/dev/nvme0n1")))
 	}
 	text, begins := tail(t, d.Path)
 	g.Expect(bytes.Contains(text, []byte("three"))).To(BeFalse(), "nobody reads it who has only the disk")
@@ -103,16 +103,16 @@ func TestTheNewestCopyIsFound(t *testing.T) {
 	g.Expect(bytes.Count(text[len(text)-1<<20:], []byte{0})).To(Equal(1<<20), "as is the end, where partition tables are")
 
 	// The next hub goes on where this one was.
-	found, _, err := diskcopy.Find(dir, p)
+	found, err := diskcopy.Find(dir, p)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(found.Write([]byte("four"))).To(Succeed())
-	_, state, err := diskcopy.Find(dir, p)
+	g.Expect(found.Disk.Write([]byte("four"))).To(Succeed())
+	again, err := diskcopy.Find(dir, p)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(string(state)).To(Equal("four"))
-	g.Expect(found.Erase()).To(Succeed())
-	none, _, err = diskcopy.Find(dir, p)
+	g.Expect(string(again.State)).To(Equal("four"))
+	g.Expect(found.Disk.Erase()).To(Succeed())
+	none, err = diskcopy.Find(dir, p)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(none).To(BeNil())
+	g.Expect(none).To(Equal(diskcopy.Found{}))
 }
 
 // TestACopyThatIsNotWhole: power is lost while it is written.
@@ -129,9 +129,9 @@ func TestACopyThatIsNotWhole(t *testing.T) {
 			overwrite(t, d.Path, "!", at+4096+20)
 		}
 	}
-	_, state, err := diskcopy.Find(dir, p)
+	found, err := diskcopy.Find(dir, p)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(string(state)).To(Equal("one"))
+	g.Expect(string(found.State)).To(Equal("one"))
 }
 
 func TestCopiesOfOthers(t *testing.T) {
@@ -139,10 +139,66 @@ func TestCopiesOfOthers(t *testing.T) {
 	dir := host(t, diskSize, "sda")
 	g.Expect(diskcopy.On(dir, "/dev/sda", place(t, "edge", "k")).Write([]byte("one"))).To(Succeed())
 	for _, p := range []diskcopy.Place{place(t, "other", "k"), place(t, "edge", "x")} {
-		none, _, err := diskcopy.Find(dir, p)
+		none, err := diskcopy.Find(dir, p)
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(none).To(BeNil())
+		g.Expect(none).To(Equal(diskcopy.Found{}))
 	}
+}
+
+// with is the place of a hub of the installation that was started with these settings.
+func with(t *testing.T, settings byte) diskcopy.Place {
+	t.Helper()
+	p := place(t, "edge", "k")
+	p.Settings[0] = settings
+	return p
+}
+
+// TestCopiesOfOtherSettings: the image was made again with other manifests. Its hub begins anew, and
+// what the old one has left is over from then on.
+func TestCopiesOfOtherSettings(t *testing.T) {
+	g := NewWithT(t)
+	dir, old, now := host(t, diskSize, "sda", "sdb"), with(t, 1), with(t, 2)
+	g.Expect(diskcopy.On(dir, "/dev/sda", old).Write([]byte("old"))).To(Succeed())
+	found, err := diskcopy.Find(dir, now)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(found).To(Equal(diskcopy.Found{PassedOver: []string{dir.Path("/dev/sda")}}))
+	found, err = diskcopy.Find(dir, old)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(found.State)).To(Equal("old"), "the same image goes on")
+
+	d := diskcopy.On(dir, "/dev/sda", now)
+	g.Expect(d.Look()).To(Succeed())
+	g.Expect(d.Write([]byte("new"))).To(Succeed())
+	found, err = diskcopy.Find(dir, now)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(found.State)).To(Equal("new"))
+	g.Expect(found.PassedOver).To(BeEmpty())
+	found, err = diskcopy.Find(dir, old)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(found).To(Equal(diskcopy.Found{PassedOver: []string{dir.Path("/dev/sda")}}), "the older copy beside it is over")
+
+	g.Expect(d.Erase()).To(Succeed())
+	g.Expect(diskcopy.On(dir, "/dev/sda", old).Write([]byte("a"))).To(Succeed())
+	g.Expect(diskcopy.On(dir, "/dev/sdb", now).Write([]byte("b"))).To(Succeed())
+	found, err = diskcopy.Find(dir, now)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(found.State)).To(Equal("b"))
+}
+
+// TestACopyWithoutSettings is of an older program, which a newer one goes on from; not so the other
+// way around.
+func TestACopyWithoutSettings(t *testing.T) {
+	g := NewWithT(t)
+	dir := host(t, diskSize, "sda")
+	d := diskcopy.On(dir, "/dev/sda", with(t, 0))
+	g.Expect(d.Write([]byte("older"))).To(Succeed())
+	found, err := diskcopy.Find(dir, with(t, 1))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(found.State)).To(Equal("older"))
+	g.Expect(found.Disk.Write([]byte("newer"))).To(Succeed())
+	found, err = diskcopy.Find(dir, with(t, 0))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(found).To(Equal(diskcopy.Found{PassedOver: []string{dir.Path("/dev/sda")}}))
 }
 
 func TestWhatNoCopyIsPutOn(t *testing.T) {

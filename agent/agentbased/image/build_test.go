@@ -274,9 +274,47 @@ func configImage(t *testing.T) image.Options {
 	raw, err := os.ReadFile(file)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(os.WriteFile(file, bytes.ReplaceAll(raw, []byte("        forwarding: true\n"), nil), 0o600)).To(Succeed())
+	file = filepath.Join(dir, "install-config.yaml")
+	raw, err = os.ReadFile(file)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(os.WriteFile(file, bytes.ReplaceAll(raw, []byte("fips: true\n"), nil), 0o600)).To(Succeed())
 	o := options("configs")
 	o.Dir, o.Format = dir, image.ConfigImage
 	return o
+}
+
+// digestOf is what the image says of its settings.
+func digestOf(t *testing.T, o image.Options, id image.Identity) string {
+	t.Helper()
+	_, settings := onTheHost(t, plan(t, o), id)
+	NewWithT(t).Expect(settings["SETTINGS_DIGEST"]).To(MatchRegexp(`^[0-9a-f]{64}$`))
+	return settings["SETTINGS_DIGEST"]
+}
+
+// TestTheDigestOfTheSettings is another one where the cluster or a host is to be another, and the
+// same for another key and another format: the hub's state is taken up by the same one.
+func TestTheDigestOfTheSettings(t *testing.T) {
+	g := NewWithT(t)
+	same := digestOf(t, configImage(t), identity(t))
+	iso := configImage(t)
+	iso.Format = image.ISO
+	g.Expect(digestOf(t, iso, identity(t))).To(Equal(same))
+	other, err := image.NewIdentity()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(digestOf(t, configImage(t), other)).To(Equal(same))
+
+	seen := map[string]string{same: "the same"}
+	for what, tc := range map[string]struct{ file, old, write string }{
+		"networking": {"install-config.yaml", "192.0.2.0/24", "192.0.0.0/16"},
+		"a count":    {"install-config.yaml", "- name: worker\n  replicas: 1", "- name: worker\n  replicas: 2"},
+		"a hostname": {"agent-config.yaml", "hostname: master-1", "hostname: master-9"},
+		"a network":  {"agent-config.yaml", "ip: 192.0.2.11,", "ip: 192.0.2.111,"},
+		"the hub":    {"hub.env", "IRONFLOW_LOG_LEVEL=debug", "IRONFLOW_LOG_LEVEL=info"},
+	} {
+		d := digestOf(t, rewritten(t, configImage(t), tc.file, tc.old, tc.write), identity(t))
+		g.Expect(seen).NotTo(HaveKey(d), what)
+		seen[d] = what
+	}
 }
 
 // TestAnApplianceTakesItsConfigImage: the loader's own reader and check, with the release

@@ -35,7 +35,7 @@ const (
 // ownSettings are those that follow from the image, so that nobody else may set them.
 var ownSettings = []string{
 	authType, publicKey, deployTarget, storage, invoker, imageType, imagesURL, workflowType, releaseMirror, certificates, hubMirrors, hubCA, requiredMaster, requiredWorker, requiredArbit,
-	places.InfraEnvID, places.NodeZeroIP, places.ServiceBaseURL, places.BootstrapMAC, places.ClusterID, places.UserToken, places.AgentToken, places.WatcherToken, places.TokenExpiry,
+	places.InfraEnvID, places.SettingsDigest, places.NodeZeroIP, places.ServiceBaseURL, places.BootstrapMAC, places.ClusterID, places.UserToken, places.AgentToken, places.WatcherToken, places.TokenExpiry,
 }
 
 // Ports of the hub on the rendezvous host.

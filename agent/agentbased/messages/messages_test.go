@@ -20,6 +20,7 @@ import (
 // prefixes are the protocol's: what the number of a file stands for.
 var prefixes = map[string]string{
 	"60_config-image": "config image", "60_rendezvous-host": "rendezvous", "65_registry": "registry of the release", "65_token": "tokens of added nodes", "70_agent-services": "services",
+	"70_hub-state":   "state of the hub",
 	"80_host-config": "host config", "90_add-node": "start", "90_start-cluster": "start", "90_ui-availability": "UI", "95_load-config-image": "config image",
 }
 

@@ -21,8 +21,8 @@ const (
 )
 
 // Slot is the name of a message's file in /etc/issue.d and /etc/motd.d. Its number
-// sorts the messages: 60 rendezvous host or config image, 65 tokens and registry, 70 services, 80
-// settings of hosts, 90 start of the installation and its page, 95 contents of the config image.
+// sorts the messages: 60 rendezvous host or config image, 65 tokens and registry, 70 services
+// and the hub's state, 80 settings of hosts, 90 start of the installation and its page, 95 contents of the config image.
 // A slot has one message at a time; the newer one replaces the older.
 type Slot string
 
@@ -33,6 +33,7 @@ const (
 	SlotRegistry          Slot = "65_registry"
 	SlotTokens            Slot = "65_token"
 	SlotServices          Slot = "70_agent-services"
+	SlotHubState          Slot = "70_hub-state"
 	SlotHostConfig        Slot = "80_host-config"
 	SlotAddNode           Slot = "90_add-node"
 	SlotStart             Slot = "90_start-cluster"
@@ -61,6 +62,7 @@ const (
 	TokensExpire         ID = "tokens_expire"
 	TokensExpired        ID = "tokens_expired"
 	ServicesWaiting      ID = "services_waiting"
+	HubStatePassedOver   ID = "hub_state_passed_over"
 	HostConfigFailed     ID = "host_config_failed"
 	StartHubAway         ID = "start_hub_away"
 	StartHostsMissing    ID = "start_hosts_missing"
@@ -110,6 +112,12 @@ var table = []Message{
 	{TokensExpired, SlotTokens, Error, "Installation cannot proceed: the authentication token of this image has ended at %s, and this host's clock says %s. Make a new image and boot it, or set the clock.", []string{"time", "the host's time"}},
 
 	{ServicesWaiting, SlotServices, Warning, "Waiting for services: %s", []string{"services and their states"}},
+
+	{
+		HubStatePassedOver, SlotHubState, Warning,
+		"The installation begins anew: the copy of the hub's state on %s is of an image with other settings, and is not used. Boot all hosts from this image, also those that were installed before.",
+		[]string{"disks"},
+	},
 
 	{HostConfigFailed, SlotHostConfig, Error, "Installation cannot proceed: %s", []string{"hosts and what is wrong with their settings"}},
 

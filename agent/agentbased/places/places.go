@@ -88,6 +88,8 @@ const (
 	// ClusterID and InfraEnvID are the hub's ids.
 	ClusterID  = "CLUSTER_ID"
 	InfraEnvID = "INFRA_ENV_ID"
+	// SettingsDigest names the settings of the cluster and its hosts that are in the image.
+	SettingsDigest = "SETTINGS_DIGEST"
 	// UserToken, AgentToken and WatcherToken are one for each scheme of the hub.
 	UserToken    = "USER_AUTH_TOKEN"    //nolint:gosec // a name
 	AgentToken   = "AGENT_AUTH_TOKEN"   //nolint:gosec // a name

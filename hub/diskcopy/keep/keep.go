@@ -6,6 +6,7 @@ package keep
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,9 +29,11 @@ type Options struct {
 	// InfraEnvID is of the installation, Secret is what all of its images have; without one,
 	// no copy is kept.
 	InfraEnvID, Secret string
-	Host               hostfile.Dir
-	Backup             backup.Options
-	Log                *slog.Logger
+	// Settings name what the image says of the cluster and its hosts; empty where that is not known.
+	Settings string
+	Host     hostfile.Dir
+	Backup   backup.Options
+	Log      *slog.Logger
 }
 
 // Hub is what is asked of the hub.
@@ -71,27 +74,47 @@ func New(o Options) (*Keeper, error) {
 	}
 	keys, err := seal.New([]byte("copy of " + o.InfraEnvID + " " + o.Secret))
 	c.place = diskcopy.Place{Name: o.InfraEnvID, Keys: keys}
+	if o.Settings != "" { // with the secret: nobody tries settings who has only the disk
+		c.place.Settings = sha256.Sum256([]byte("settings " + o.Settings + " of " + o.InfraEnvID + " " + o.Secret))
+	}
 	return c, err
 }
 
-// Restore puts the copy back into an empty data folder, and says from which disk; empty for none.
-func (c *Keeper) Restore(ctx context.Context) (string, error) {
+// Start is what a hub begins with. The zero value is a data folder as it is.
+type Start struct {
+	// From is the disk whose copy of the state was put back; empty for none.
+	From string
+	// PassedOver are the disks with a copy of the state of a hub with other settings, where there
+	// is no other: the installation begins anew.
+	PassedOver []string
+}
+
+// Restore puts the copy back into an empty data folder.
+func (c *Keeper) Restore(ctx context.Context) (Start, error) {
 	if c.place.Keys.IsZero() {
-		return "", nil
+		return Start{}, nil
 	}
 	if _, err := os.Stat(c.backup.Place.SQLite); !errors.Is(err, fs.ErrNotExist) {
-		return "", err // the data folder has outlived whatever happened
+		return Start{}, err // the data folder has outlived whatever happened
 	}
-	disk, state, err := diskcopy.Find(c.host, c.place)
-	if err != nil || disk == nil {
-		return "", err
+	found, err := diskcopy.Find(c.host, c.place)
+	if err != nil {
+		return Start{}, err
 	}
-	if _, err := backup.Restore(ctx, c.backup, bytes.NewReader(state)); err != nil {
-		return "", fmt.Errorf("the copy of the hub's state on %s: %w; next: if the installation is to begin anew on all hosts, wipe that disk", disk.Path, err)
+	disk := found.Disk
+	if disk == nil {
+		if len(found.PassedOver) > 0 {
+			c.log.Warn("the copy of the hub's state on the disk of this host is of an image with other settings and is passed over: "+
+				"the installation begins anew; boot all hosts from this image, also those that were installed before", "disks", found.PassedOver)
+		}
+		return Start{PassedOver: found.PassedOver}, nil
+	}
+	if _, err := backup.Restore(ctx, c.backup, bytes.NewReader(found.State)); err != nil {
+		return Start{}, fmt.Errorf("the copy of the hub's state on %s: %w; next: if the installation is to begin anew on all hosts, wipe that disk", disk.Path, err)
 	}
 	c.disk = disk
 	c.log.Warn("this host was started anew; the installation goes on from the copy of the hub's state on its disk", "disk", disk.Path)
-	return disk.Path, nil
+	return Start{From: disk.Path}, nil
 }
 
 // Run keeps the copy of the hub's state as that changes, until ctx ends.

@@ -111,3 +111,37 @@ func TestNodeZeroLosesItsPowerLate(t *testing.T) {
 		})
 	}
 }
+
+// TestNodeZeroWithOtherSettings: the power of all is lost in the middle of the installation, and the
+// image that they boot then was made again with other manifests, and the same keys.
+func TestNodeZeroWithOtherSettings(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 3)
+	disk := s.disk()
+	const settings = "/usr/local/share/assisted-service/assisted-service.env"
+	raw, err := os.ReadFile(filepath.Join(s.hosts[0], settings))
+	s.Expect(err).NotTo(HaveOccurred())
+	of := func(digest string) { s.write(s.hosts[0], settings, string(raw)+"SETTINGS_DIGEST="+digest+"\n") }
+	of("a")
+	s.startHub()
+	s.register()
+	for i := range s.hosts {
+		s.agents = append(s.agents, s.boot(i))
+	}
+	s.oneshot("agent-installer-client", "configure")
+	lead := s.start(s.hosts[0], nil, "ironflow-agent-based", "start-cluster-installation")
+	s.reaches(1, wire.HostStageWritingImageToDisk)
+	before := s.cluster()
+	s.Expect(s.hasCopy(disk)).To(BeTrue())
+
+	s.losesPower(lead, s.agents[1], s.agents[2])
+	of("b")
+	s.startHub()
+	var all []wire.Cluster
+	s.Expect(s.get("/clusters", &all)).To(Succeed())
+	s.Expect(all).To(BeEmpty(), "the old cluster is not taken up")
+	s.Expect(os.ReadFile(filepath.Join(s.hosts[0], "/etc/motd.d/70_hub-state"))).To(ContainSubstring(
+		"The installation begins anew: the copy of the hub's state on " + disk + " is of an image with other settings"))
+	s.register()
+	s.Expect(s.cluster().ID).NotTo(Equal(before.ID))
+}
