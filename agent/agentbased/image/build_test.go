@@ -283,6 +283,29 @@ func configImage(t *testing.T) image.Options {
 	return o
 }
 
+// TestAConfigImageBringsNoFIPS: the live system of its appliance would run without, and install
+// hosts that are to have it.
+func TestAConfigImageBringsNoFIPS(t *testing.T) {
+	g := NewWithT(t)
+	refused := MatchError(And(ContainSubstring("asks for FIPS, and the live system of an appliance gets no kernel argument by a config image"), ContainSubstring("fips=1")))
+	o := configImage(t)
+	file := filepath.Join(o.Dir, "install-config.yaml")
+	raw, err := os.ReadFile(file)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(os.WriteFile(file, append(raw, "fips: true\n"...), 0o600)).To(Succeed())
+	_, _, err = image.Read(o)
+	g.Expect(err).To(And(refused, MatchError(ContainSubstring("install-config.yaml, document 1, line "))))
+	o.Lenient = true
+	_, warnings, err := image.Read(o)
+	g.Expect(err).NotTo(HaveOccurred(), "the appliance was made with it")
+	g.Expect(warnings).To(ContainElement(HaveField("Path", "fips")))
+
+	o = options("ztp")
+	o.Dir, o.Format = absolute(t, o.Dir), image.ConfigImage
+	_, _, err = image.Read(o)
+	g.Expect(err).To(And(refused, MatchError(ContainSubstring("agent-cluster-install.yaml, document 1, line "))))
+}
+
 // digestOf is what the image says of its settings.
 func digestOf(t *testing.T, o image.Options, id image.Identity) string {
 	t.Helper()

@@ -190,6 +190,14 @@ func (r *reading) settled(d *manifests.Draft) {
 			}
 		}
 	}
+	if slices.Contains(r.plan.kargs.Append, fips) {
+		at, path := d.InstallAt, "fips"
+		if d.Install == nil {
+			at, path = d.ClusterInstallAt, "metadata.annotations."+names.InstallConfigOverrides
+		}
+		at.Unused(path, "asks for FIPS, and the live system of an appliance gets no kernel argument by a config image: "+
+			"make an image of another format; with --lenient, this is a warning, for an appliance that was made with %s", fips)
+	}
 	for i := range r.hosts {
 		if h := &r.hosts[i]; h.settings.Nmstate != "" {
 			h.at.Wrong(h.path, "needs nmstatectl, which appliances do not run for config images: %s", oneLine(h.settings.Left))
