@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"slices"
@@ -130,6 +131,14 @@ func (l Loader) load(ctx context.Context, device string, read func(string) ([]by
 			return nil
 		case present != "" || l.settled():
 			return errors.New("this host has other settings already; to install it with these, write the appliance's disk again")
+		}
+		// A card that udev has not found yet is there when the medium is looked at again.
+		cards, err := hostsettings.Addresses(l.Dir)
+		if err == nil {
+			err = contents.foreign(cards)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
 		if err := s.Unpack(contents); err != nil {
 			return err

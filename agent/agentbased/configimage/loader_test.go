@@ -152,6 +152,63 @@ func TestAConfigImageIsLoaded(t *testing.T) {
 	})
 }
 
+// TestAConfigImageOfOtherHosts of the same release: it describes all of its own by their cards, and
+// this host is none of them.
+func TestAConfigImageOfOtherHosts(t *testing.T) {
+	of := func(masters int, files map[string]string) []byte {
+		all := map[string]string{
+			"etc/assisted/manifests/agent-cluster-install.yaml": `{apiVersion: extensions.hive.openshift.io/v1beta1, kind: AgentClusterInstall, metadata: {name: edge}, spec: {
+				clusterDeploymentRef: {name: edge}, imageSetRef: {name: edge}, provisionRequirements: {controlPlaneAgents: ` + strconv.Itoa(masters) + `}}}`,
+			"etc/assisted/network/host0/mac_interface.ini": "52:54:00:00:00:F1=eth0\n",
+		}
+		maps.Copy(all, files)
+		return changed("quay.io/r:1", all)
+	}
+	three := map[string]string{
+		// The first of them is described in three ways.
+		"etc/assisted/hostconfig/a/mac_addresses": "52:54:00:00:00:f1\n52:54:00:00:00:f2\n", "etc/assisted/hostnames/52:54:00:00:00:f2": "a\n",
+		"etc/assisted/hostconfig/b/mac_addresses": "52:54:00:00:00:f3\n", "etc/assisted/hostnames/52:54:00:00:00:f4": "c\n", "etc/assisted/hostnames/52:54:00:00:00:f5": "c\n",
+	}
+	mine := maps.Clone(three)
+	mine["etc/assisted/hostconfig/b/mac_addresses"] = "52:54:00:00:00:f3\n52:54:00:00:00:01\n"
+	for name, tc := range map[string]struct {
+		medium []byte
+		want   string
+	}{
+		"one host": {of(1, nil), "it describes all 1 hosts of cluster edge.lab.example, which have the MAC addresses 52:54:00:00:00:f1, and this host has 52:54:00:00:00:01: attach"},
+		"three hosts": {
+			of(3, three),
+			"it describes all 3 hosts of cluster edge.lab.example, which have the MAC addresses 52:54:00:00:00:f1, " +
+				"52:54:00:00:00:f2, 52:54:00:00:00:f3, 52:54:00:00:00:f4, 52:54:00:00:00:f5, and this host has 52:54:00:00:00:01: attach",
+		},
+		"one of five is not described": {of(5, three), ""},
+		"it is one of them":            {of(3, mine), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				a := newAppliance(t)
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan error, 1)
+				go func() { ended <- a.loader(func() ([]byte, error) { return tc.medium, nil }).Run(ctx, "/dev/sr1") }()
+				next()
+				if tc.want == "" {
+					g.Expect(<-ended).To(Succeed())
+					g.Expect(a.read(places.RendezvousHost)).To(Equal("NODE_ZERO_IP=192.0.2.1\n"))
+				} else {
+					g.Expect(a.read("/etc/motd.d/95_load-config-image")).To(And(HavePrefix("Installation cannot proceed: "), ContainSubstring(tc.want)))
+					entries, err := os.ReadDir(a.dir.Path("/etc/assisted"))
+					g.Expect(err).NotTo(HaveOccurred())
+					g.Expect(entries).To(HaveLen(1), "nothing of it is copied")
+					a.write(t, "/sys/class/net/enp2s0/address", "52:54:00:00:00:f1\n")
+					g.Expect(<-ended).To(Succeed(), "the card was late")
+				}
+				cancel()
+			})
+		})
+	}
+}
+
 func TestSettingsAreNotReplacedByOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)

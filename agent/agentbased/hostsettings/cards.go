@@ -1,14 +1,19 @@
 // Package hostsettings gives a host, among those that an image is for, the network and the
 // name that its settings hold: it is known by the addresses of its cards. The functions
-// are [PickNetwork] and [SetHostname].
+// are [PickNetwork] and [SetHostname]; [Addresses] and [NetworkCards] compare a host with settings
+// that it does not have yet.
 package hostsettings
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/agent/hostid"
 	"github.com/ironflow/ironflow/api/hostfile"
 )
@@ -36,4 +41,24 @@ func cards(dir hostfile.Dir) (map[string]string, error) {
 		}
 	}
 	return names, nil
+}
+
+// Addresses are the hardware addresses of the host's cards, in lower case, sorted.
+func Addresses(dir hostfile.Dir) ([]string, error) {
+	names, err := cards(dir)
+	return slices.Sorted(maps.Keys(names)), err
+}
+
+// NetworkCards are the addresses of the cards in a file of a host's network, in lower case; none of
+// another file, and of one that [Check] refuses.
+func NetworkCards(file string, raw []byte) []string {
+	folder, name := path.Split(file)
+	if path.Dir(strings.TrimSuffix(folder, "/")) != places.Networks || name != macFile {
+		return nil
+	}
+	names, err := parseMACs(string(raw))
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(names))
 }
