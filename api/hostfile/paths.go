@@ -47,6 +47,14 @@ const (
 	HostToken = RunDir + "/host-token.json"
 	// InstalledFile is the done marker. Writer: agent, before it ends.
 	InstalledFile = RunDir + "/installed.json"
+	// NmstateFolder has what NmstateUnit sets up, and lists of the cards that it is for, with
+	// this ending.
+	NmstateFolder = "/etc/ironflow/nmstate"
+	CardsSuffix   = ".cards"
+	// NmstateIssue says on the console why NmstateUnit has not set up the network, behind
+	// NmstateTrouble; it is not there when it has.
+	NmstateIssue   = "/run/issue.d/70-ironflow-network.issue"
+	NmstateTrouble = "The network is not set up: "
 
 	// IPAConfig is where ironic-python-agent reads its configuration.
 	IPAConfig = "/etc/ironic-python-agent.conf"

@@ -41,6 +41,7 @@ disk that this host will be installed to, and an empty data folder is filled fro
 		},
 	}
 	addSettings(cmd, &s.IronflowConfiguration, s.table())
+	tellingFailures(cmd)
 	return cmd
 }
 
@@ -49,9 +50,13 @@ func runAgentBased(ctx context.Context, s nodeZero) error {
 	log := parts.NewSlog(s.Monitoring.LogLevel)
 	log.Info("ironflow hub agent-based", "version", version.Release(), "url", s.Hub.PublishURL, "infra_env", s.hub.Host.InfraEnvID, "mac", s.hub.Host.MAC)
 	p := &parts.Program{Settings: s.IronflowConfiguration}
+	console, ofCopy := newHubConsole(log), newHubConsole(log)
 	kept, err := keep.New(keep.Options{
 		InfraEnvID: s.hub.Host.InfraEnvID, Secret: os.Getenv(places.UserToken), Settings: s.digest, Host: hostfile.FromEnv(),
 		Backup: backup.Options{DataDir: s.Store.DataDir, Place: configured.Place(s.Store)}, Log: log,
+		Tell: func(ctx context.Context, trouble error) {
+			ofCopy.tell(ctx, messages.SlotHubCopy, messages.HubCopyStale, trouble)
+		},
 	})
 	if err != nil {
 		return err
@@ -81,6 +86,7 @@ func runAgentBased(ctx context.Context, s nodeZero) error {
 		}
 	}
 	server.Around = kept.Before
+	server.Started = func() { console.tell(ctx, messages.SlotHub, messages.HubFailed, nil) }
 	ctx, stop := context.WithCancel(ctx)
 	go kept.Run(ctx, server.Core)
 	defer func() {

@@ -26,7 +26,7 @@ type Nmstate struct {
 var applyNmstate string
 
 const (
-	nmstateFolder = "/etc/ironflow/nmstate"
+	nmstateFolder = hostfile.NmstateFolder
 	nmstateScript = "/usr/local/bin/ironflow-nmstate.sh"
 )
 

@@ -55,13 +55,26 @@ wait_for_cards() {
     done
 }
 
-# apply tries again, because cards appear one after the other.
+# apply tries again, because cards appear one after the other. What nmstatectl has said last is in
+# said, as one line that commands no terminal; what may have a password stays in the journal.
+said=''
 apply() {
     local i
     for ((i = 0; i < 6; i++)); do
-        nmstatectl apply "$1" && return 0
+        if said="$(nmstatectl apply "$1" 2>&1)"; then
+            echo "$said"
+            return 0
+        fi
+        echo "$said"
         sleep "$pause"
     done
+    said="${said##*$'\n'}"
+    said="${said//[[:cntrl:]\\]/}"
+    said="${said:0:500}"
+    said="${said:-it has said nothing}"
+    case "${said,,}" in
+        *passw* | *secret* | *psk* | *private*key*) said='its message may have a secret' ;;
+    esac
     return 1
 }
 
@@ -80,7 +93,7 @@ for document in "$documents"/*.yml; do
     if [ -e "$document" ] && mine "${document%.yml}.cards"; then
         command -v nmstatectl > /dev/null ||
             fail "this live system has no nmstatectl. Say so by nmstatectl: false in the list of base images, or by --live-nmstatectl=never"
-        apply "$document" || fail "nmstatectl refused $document, see: journalctl -u ironflow-nmstate.service"
+        apply "$document" || fail "nmstatectl refused $document: $said; see: journalctl -u ironflow-nmstate.service"
     fi
 done
 rm -f "$issue"

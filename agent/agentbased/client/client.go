@@ -48,12 +48,17 @@ type Client struct {
 	// Dir is the host's root, which all files of the settings lie below.
 	Dir hostfile.Dir
 	Log *slog.Logger
+	// Waits is told why the hub does not answer, once it has been waited for a while; nil for nobody.
+	Waits func(error)
 	// OwnMACs are the addresses of this host's cards; nil asks the kernel.
 	OwnMACs func() ([]string, error)
 }
 
 // patience between tries of calls that may pass.
 var patience = backoff.Policy{First: time.Second, Factor: 2, Max: 30 * time.Second}
+
+// unusual is the try from which on a hub that starts together with the client takes long: 31 s.
+const unusual = 6
 
 // Subcommands are those of the program, in the order of the documentation.
 func Subcommands() []string {
@@ -123,6 +128,9 @@ func (c *Client) cluster(ctx context.Context) (*wire.Cluster, error) {
 			return nil, err
 		}
 		c.Log.Info("waiting for the hub", "hub", c.Settings.URL, "error", err)
+		if c.Waits != nil && failures >= unusual {
+			c.Waits(err)
+		}
 		if err := pause.For(ctx, hubclient.Delay(err, patience.Delay(failures, half))); err != nil {
 			return nil, err
 		}

@@ -251,7 +251,13 @@ func TestAHubThatStartsLater(t *testing.T) {
 			Settings: client.FromEnv(func(string) string { return "" }, hostfile.Dir{Root: root}), Hub: late{from: began.Add(40 * time.Second)},
 			Dir: hostfile.Dir{Root: root}, Log: slog.New(slog.DiscardHandler),
 		}
+		var told []time.Duration
+		c.Waits = func(err error) {
+			g.Expect(err).To(MatchError("connection refused"))
+			told = append(told, time.Since(began))
+		}
 		g.Expect(c.Run(t.Context(), "registerCluster")).To(MatchError(ContainSubstring("the hub has cluster core already")))
 		g.Expect(time.Since(began)).To(Equal(61*time.Second), "after 1, 2, 4, 8, 16 and 30 s")
+		g.Expect(told).To(Equal([]time.Duration{31 * time.Second}), "not while it starts as usual")
 	})
 }

@@ -230,7 +230,10 @@ func (l Loader) password(ctx context.Context, c Contents) error {
 // network gives this host its own network, where the config image has one.
 func (l Loader) network(ctx context.Context) error {
 	picked, err := hostsettings.PickNetwork(ctx, l.Dir, l.Commands, l.Log)
-	if err != nil || picked == "" {
+	if err != nil {
+		return err
+	}
+	if err := hostsettings.TellNetwork(ctx, l.Dir, l.Console); err != nil || picked == "" {
 		return err
 	}
 	return l.run(ctx, nil, "systemctl", "restart", "NetworkManager.service")

@@ -63,6 +63,17 @@ func (c *Console) Show(ctx context.Context, id ID, args ...string) {
 	})
 }
 
+// Fail shows a message whose argument is the reason of a failure: in one line of bounded length,
+// and without the secrets that the host's settings have.
+func (c *Console) Fail(ctx context.Context, id ID, err error) { c.Show(ctx, id, reason(c.Dir, err)) }
+
+// Shows returns the slot's message, whoever has shown it, and whether there is one.
+func (c *Console) Shows(slot Slot) (Note, bool) {
+	var there Note
+	err := c.Dir.Read(Notes+"/"+string(slot)+".json", &there)
+	return there, err == nil
+}
+
 // Clear removes the slot's message, also one that another process has shown.
 func (c *Console) Clear(ctx context.Context, slot Slot) {
 	if _, err := os.Stat(c.Dir.Path(issues + string(slot) + ".issue")); errors.Is(err, os.ErrNotExist) {
@@ -84,8 +95,7 @@ func (c *Console) Retract(ctx context.Context, slot Slot) {
 	if !said {
 		return
 	}
-	var there Note
-	if err := c.Dir.Read(Notes+"/"+string(slot)+".json", &there); err != nil || there != own {
+	if there, _ := c.Shows(slot); there != own {
 		delete(c.shown, slot)
 		return
 	}

@@ -21,19 +21,28 @@ const (
 )
 
 // Slot is the name of a message's file in /etc/issue.d and /etc/motd.d. Its number
-// sorts the messages: 60 rendezvous host or config image, 65 tokens and registry, 70 services
-// and the hub's state, 80 settings of hosts, 90 start of the installation and its page, 95 contents of the config image.
+// sorts the messages: 60 rendezvous host, config image and the host's own network and name, 65 tokens and registry, 70 services and
+// the hub's state, 80 settings of hosts, 90 start of the installation and its page, 95 contents of the config image.
 // A slot has one message at a time; the newer one replaces the older.
 type Slot string
 
 // Slots.
 const (
 	SlotConfigImageWanted Slot = "60_config-image"
+	SlotHostname          Slot = "60_hostname"
+	SlotNetwork           Slot = "60_network"
+	SlotNmstate           Slot = "60_network-nmstate"
 	SlotRendezvous        Slot = "60_rendezvous-host"
 	SlotRegistry          Slot = "65_registry"
 	SlotTokens            Slot = "65_token"
 	SlotServices          Slot = "70_agent-services"
+	SlotHub               Slot = "70_hub"
+	SlotHubCopy           Slot = "70_hub-copy"
 	SlotHubState          Slot = "70_hub-state"
+	SlotImportCluster     Slot = "70_import-cluster"
+	SlotRegisterCluster   Slot = "70_register-cluster"
+	SlotRegisterInfraEnv  Slot = "70_register-infraenv"
+	SlotApplyHostConfig   Slot = "80_apply-host-config"
 	SlotHostConfig        Slot = "80_host-config"
 	SlotAddNode           Slot = "90_add-node"
 	SlotStart             Slot = "90_start-cluster"
@@ -49,39 +58,50 @@ const EventPrefix = "agent_based_"
 
 // Messages.
 const (
-	ConfigImageWanted    ID = "config_image_wanted"
-	RendezvousUnknown    ID = "rendezvous_unknown"
-	RendezvousInvalid    ID = "rendezvous_invalid"
-	RendezvousNoAddress  ID = "rendezvous_no_address"
-	RendezvousExpected   ID = "rendezvous_expected"
-	RendezvousDuplicate  ID = "rendezvous_duplicate"
-	RendezvousIs         ID = "rendezvous_is"
-	RendezvousIsNot      ID = "rendezvous_is_not"
-	RegistryUnreachable  ID = "registry_unreachable"
-	RegistryPassedOver   ID = "registry_passed_over"
-	TokensExpire         ID = "tokens_expire"
-	TokensExpired        ID = "tokens_expired"
-	ServicesWaiting      ID = "services_waiting"
-	HubStatePassedOver   ID = "hub_state_passed_over"
-	HostConfigFailed     ID = "host_config_failed"
-	StartHubAway         ID = "start_hub_away"
-	StartHostsMissing    ID = "start_hosts_missing"
-	StartHostsTooMany    ID = "start_hosts_too_many"
-	StartClusterNotReady ID = "start_cluster_not_ready"
-	StartRefused         ID = "start_refused"
-	StartInstalling      ID = "start_installing"
-	StartPersonWanted    ID = "start_person_wanted"
-	StartEnded           ID = "start_ended"
-	StartInstalled       ID = "start_installed"
-	AddNodeWaiting       ID = "add_node_waiting"
-	AddNodeRefused       ID = "add_node_refused"
-	AddNodeInstalling    ID = "add_node_installing"
-	AddNodePersonWanted  ID = "add_node_person_wanted"
-	AddNodeEnded         ID = "add_node_ended"
-	UIAvailable          ID = "ui_available"
-	ConfigImageRefused   ID = "config_image_refused"
-	ConfigImageUnused    ID = "config_image_unused"
-	ConfigImageLoaded    ID = "config_image_loaded"
+	ConfigImageWanted      ID = "config_image_wanted"
+	HostnameFailed         ID = "hostname_failed"
+	NetworkFailed          ID = "network_failed"
+	NetworkNotFound        ID = "network_not_found"
+	NmstateFailed          ID = "nmstate_failed"
+	RendezvousUnknown      ID = "rendezvous_unknown"
+	RendezvousInvalid      ID = "rendezvous_invalid"
+	RendezvousNoAddress    ID = "rendezvous_no_address"
+	RendezvousNoNetwork    ID = "rendezvous_no_network"
+	RendezvousExpected     ID = "rendezvous_expected"
+	RendezvousDuplicate    ID = "rendezvous_duplicate"
+	RendezvousIs           ID = "rendezvous_is"
+	RendezvousIsNot        ID = "rendezvous_is_not"
+	RegistryUnreachable    ID = "registry_unreachable"
+	RegistryPassedOver     ID = "registry_passed_over"
+	TokensExpire           ID = "tokens_expire"
+	TokensExpired          ID = "tokens_expired"
+	ServicesWaiting        ID = "services_waiting"
+	HubStatePassedOver     ID = "hub_state_passed_over"
+	HubFailed              ID = "hub_failed"
+	HubCopyStale           ID = "hub_copy_stale"
+	ImportClusterFailed    ID = "import_cluster_failed"
+	RegisterClusterFailed  ID = "register_cluster_failed"
+	RegisterInfraEnvFailed ID = "register_infraenv_failed"
+	ApplyHostConfigFailed  ID = "apply_host_config_failed"
+	HostConfigFailed       ID = "host_config_failed"
+	StartHubAway           ID = "start_hub_away"
+	StartHostsMissing      ID = "start_hosts_missing"
+	StartHostsTooMany      ID = "start_hosts_too_many"
+	StartClusterNotReady   ID = "start_cluster_not_ready"
+	StartRefused           ID = "start_refused"
+	StartInstalling        ID = "start_installing"
+	StartPersonWanted      ID = "start_person_wanted"
+	StartEnded             ID = "start_ended"
+	StartInstalled         ID = "start_installed"
+	AddNodeWaiting         ID = "add_node_waiting"
+	AddNodeRefused         ID = "add_node_refused"
+	AddNodeInstalling      ID = "add_node_installing"
+	AddNodePersonWanted    ID = "add_node_person_wanted"
+	AddNodeEnded           ID = "add_node_ended"
+	UIAvailable            ID = "ui_available"
+	ConfigImageRefused     ID = "config_image_refused"
+	ConfigImageUnused      ID = "config_image_unused"
+	ConfigImageLoaded      ID = "config_image_loaded"
 )
 
 // Message is a row of the table.
@@ -97,9 +117,17 @@ type Message struct {
 var table = []Message{
 	{ConfigImageWanted, SlotConfigImageWanted, Warning, "This host waits for its config image: attach a medium with the label %s (a USB device, or virtual media of the BMC).", []string{"label"}},
 
+	{HostnameFailed, SlotHostname, Error, "This host does not get the name that its settings say: %s.", []string{"reason"}},
+
+	{NetworkFailed, SlotNetwork, Error, "The network of this host is not set up: %s.", []string{"reason"}},
+	{NetworkNotFound, SlotNetwork, Warning, "No network description of the image names a card of this host, which has %s, so it uses DHCP. If it should have one, correct the MAC addresses and make the image again.", []string{"cards and their MAC addresses"}},
+
+	{NmstateFailed, SlotNmstate, Error, "The network of this host is not set up: %s.", []string{"what nmstatectl says"}},
+
 	{RendezvousUnknown, SlotRendezvous, Warning, "This host waits for %s, which names the rendezvous host; it comes with the image, or with the config image.", []string{"file"}},
 	{RendezvousInvalid, SlotRendezvous, Error, "The rendezvous host is not known: %s. Make the image again with the address of one of the hosts.", []string{"what is wrong"}},
 	{RendezvousNoAddress, SlotRendezvous, Warning, "This host has no address yet; the rendezvous host has %s. Look at cables, VLANs and DHCP.", []string{"expected addresses"}},
+	{RendezvousNoNetwork, SlotRendezvous, Warning, "This host has no address yet; the rendezvous host has %s. %s", []string{"expected addresses", "the message about its network"}},
 	{RendezvousExpected, SlotRendezvous, Warning, "The rendezvous host has %s; this host has %s, and waits for more.", []string{"expected addresses", "addresses"}},
 	{RendezvousDuplicate, SlotRendezvous, Error, "This host has %s of the rendezvous host on %s, and so has another one in the network: take it from one of them.", []string{"address", "interface"}},
 	{RendezvousIs, SlotRendezvous, Info, "This host is the rendezvous host: it has %s on %s.", []string{"address", "interface"}},
@@ -118,6 +146,18 @@ var table = []Message{
 		"The installation begins anew: the copy of the hub's state on %s is of an image with other settings, and is not used. Boot all hosts from this image, also those that were installed before.",
 		[]string{"disks"},
 	},
+
+	{HubFailed, SlotHub, Error, "Installation cannot proceed: the hub of this installation does not start, and is tried again: %s.", []string{"reason"}},
+
+	{HubCopyStale, SlotHubCopy, Warning, "The copy of the hub's state on the disk of this host is not up to date; after a loss of power, the installation may have to begin anew: %s.", []string{"reason"}},
+
+	{ImportClusterFailed, SlotImportCluster, Error, "Installation cannot proceed: the running cluster is not imported into the hub, which is tried again: %s.", []string{"reason"}},
+
+	{RegisterClusterFailed, SlotRegisterCluster, Error, "Installation cannot proceed: the cluster is not registered at the hub, which is tried again: %s.", []string{"reason"}},
+
+	{RegisterInfraEnvFailed, SlotRegisterInfraEnv, Error, "Installation cannot proceed: the infra-env is not registered at the hub, which is tried again: %s.", []string{"reason"}},
+
+	{ApplyHostConfigFailed, SlotApplyHostConfig, Error, "Installation cannot proceed: roles and disks of the hosts are not set, which is tried again: %s.", []string{"reason"}},
 
 	{HostConfigFailed, SlotHostConfig, Error, "Installation cannot proceed: %s", []string{"hosts and what is wrong with their settings"}},
 
@@ -168,14 +208,15 @@ func (m Message) text(args []string) string {
 // maxArgument bounds what one argument adds to a screen of 80x24.
 const maxArgument = 1000
 
-// printable keeps lines, and drops every other control character.
+// printable keeps lines, and drops every other control character, and what looks like a secret:
+// everybody who passes by a screen reads it.
 func printable(text string) string {
-	text = strings.Map(func(r rune) rune {
+	text = clean(strings.Map(func(r rune) rune {
 		if (r < ' ' && r != '\n') || (r >= 0x7f && r < 0xa0) {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(text, "?"))
+	}, strings.ToValidUTF8(text, "?")))
 	if len(text) > maxArgument {
 		text = strings.ToValidUTF8(text[:maxArgument], "") + " …"
 	}

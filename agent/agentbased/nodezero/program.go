@@ -111,7 +111,7 @@ func (p Program) follow(ctx context.Context, want []netip.Addr, changes <-chan s
 		}
 		settles := addresses.see(all, time.Now())
 		v := decide(want, all, moment{settled: decided || settles <= 0, another: places.Exists(p.Dir, places.AnotherHub)})
-		p.Console.Show(ctx, v.message, v.args...)
+		p.show(ctx, v)
 		switch {
 		case v.match != nil && decided:
 			if err := p.become(*v.match); err != nil {
@@ -189,7 +189,7 @@ func (p Program) joins(ctx context.Context, changes <-chan struct{}) error {
 				settles = time.After(settled)
 			}
 		default:
-			p.Console.Show(ctx, messages.RendezvousNoAddress, "an address of this host itself, which joins a running cluster")
+			p.show(ctx, verdict{message: messages.RendezvousNoAddress, args: []string{"an address of this host itself, which joins a running cluster"}})
 		}
 		open := true
 		select {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -318,5 +319,25 @@ func TestAHostWithoutADefaultRoute(t *testing.T) {
 		values, err := places.ReadEnv(dir, places.RendezvousHost)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(values).To(HaveKeyWithValue("NODE_ZERO_IP", "192.0.2.8"))
+	})
+}
+
+// Whoever has mistyped the MAC addresses of a network would look at cables in vain.
+func TestAHostWithoutAnAddressSaysWhatIsWithItsNetwork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		dir := hostfile.Dir{Root: t.TempDir()}
+		write(t, dir, places.RendezvousHost, "NODE_ZERO_IP=192.0.2.1\n")
+		console := &messages.Console{Dir: dir, Commands: noTerminal{}, Log: slog.New(slog.DiscardHandler)}
+		console.Show(t.Context(), messages.NetworkNotFound, "enp1s0 52:54:00:00:00:0b")
+		s := begin(t, dir)
+		g.Expect(s.says(g)).To(And(HavePrefix("This host has no address yet; the rendezvous host has 192.0.2.1. No network description of the image names a card of this host, "+
+			"which has enp1s0 52:54:00:00:00:0b"), Not(ContainSubstring("cables"))))
+		console.Clear(t.Context(), messages.SlotNetwork)
+		s.set()
+		g.Expect(s.says(g)).To(ContainSubstring("Look at cables"))
+		s.set(Address{Addr: netip.MustParseAddr("192.0.2.1"), Interface: "eth0", MAC: "02:00:00:00:00:01"})
+		_, err := s.end()
+		g.Expect(err).NotTo(HaveOccurred())
 	})
 }

@@ -56,6 +56,7 @@ func Programs() []program.Program {
 	return []program.Program{
 		{Name: "pre-network-manager-config", Summary: "configure the network of this host, from the folder in /etc/assisted/network that lists its MAC addresses", Run: unitProgram("", 0, pickNetwork)},
 		{Name: "set-hostname", Summary: "give this host the name that /etc/assisted/hostnames has for one of its MAC addresses", Run: unitProgram("", 0, setHostname)},
+		{Name: "network-status", Summary: "show on the console why this host does not have the network of its settings", Run: unitProgram("", 0, networkStatus)},
 		{Name: "node-zero", Summary: "find out whether this host is the rendezvous host, which runs the hub", Run: unitProgram("", 0, nodeZero)},
 		{Name: "agent-interactive-console", Summary: "check that this host reaches the registry of the release, and let a person fix its network", Run: runConsole},
 		{Name: "install-status", Summary: "show on the console what the installation waits for", Run: unitProgram("", 0, installStatus)},
@@ -125,18 +126,38 @@ func newUnit(c *program.Common) (u unit, closeLog func()) {
 
 func pickNetwork(ctx context.Context, u unit) error {
 	picked, err := hostsettings.PickNetwork(ctx, u.dir, u.commands, u.log)
-	if err == nil && picked != "" {
+	switch {
+	case ctx.Err() != nil:
+		return err
+	case err != nil:
+		u.console.Fail(ctx, messages.NetworkFailed, err)
+		return err
+	}
+	u.console.Clear(ctx, messages.SlotNetwork)
+	if picked != "" {
 		u.log.InfoContext(ctx, "this host has its own network", "network", picked)
 	}
-	return err
+	return hostsettings.TellNetwork(ctx, u.dir, u.console)
+}
+
+// networkStatus says on the console what is with the network of this host, once it was set up.
+func networkStatus(ctx context.Context, u unit) error {
+	return errors.Join(hostsettings.TellNmstate(ctx, u.dir, u.console), hostsettings.TellNetwork(ctx, u.dir, u.console))
 }
 
 func setHostname(ctx context.Context, u unit) error {
 	name, err := hostsettings.SetHostname(ctx, u.dir, func(ctx context.Context, name string) error {
 		return hostname.Set(ctx, sdbus.Address(u.dir), name)
 	})
-	if err == nil && name != "" {
-		u.log.InfoContext(ctx, "this host has its name", "name", name)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		u.console.Fail(ctx, messages.HostnameFailed, err)
+	default:
+		u.console.Clear(ctx, messages.SlotHostname)
+		if name != "" {
+			u.log.InfoContext(ctx, "this host has its name", "name", name)
+		}
 	}
 	return err
 }

@@ -15,6 +15,7 @@ const (
 	networkConfig  = "pre-network-manager-config.service"
 	console        = "agent-interactive-console.service"
 	setHostname    = "set-hostname.service"
+	networkStatus  = "agent-network-status.service"
 	nodeZero       = "node-zero.service"
 	pod            = "assisted-service-pod.service"
 	database       = "assisted-service-db.service"
@@ -122,6 +123,12 @@ func everywhere() []Unit {
 			Name: setHostname, Description: "Give this host the name that its settings say",
 			Conditions: []string{places.Hostnames}, After: []string{"dbus.socket", networkConfig}, Before: []string{agent}, WantedBy: multiUser,
 			Service: once(run("set-hostname")),
+		},
+		{
+			// Run again with the live system's unit, which may have succeeded meanwhile.
+			Name: networkStatus, Description: "Tell on the console why this host does not have the network of its settings",
+			After: []string{networkConfig, nmstate}, With: []string{nmstate}, Before: []string{nodeZero}, WantedBy: multiUser,
+			Service: once(run("network-status")),
 		},
 		{
 			Name: nodeZero, Description: "Find out whether this host is the rendezvous host",

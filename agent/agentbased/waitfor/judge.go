@@ -215,6 +215,10 @@ func reasons(s *seen) string {
 		return "The cluster says: " + s.text
 	case s.down != nil:
 		return "The hub does not answer: " + s.down.Error()
+	case s.cluster == nil && s.said != "":
+		return "The hub has no cluster yet. The last that it was told: " + s.said
+	case s.cluster != nil && len(s.cluster.Hosts) == 0 && s.said != "": // nobody else says what is missing
+		return "The hub says: " + sentences(Reasons(s.cluster)) + ". The last that it was told: " + s.said
 	case s.cluster == nil:
 		return "The hub has no cluster yet: look at agent-register-cluster.service on the rendezvous host"
 	}

@@ -78,8 +78,9 @@ type seen struct {
 	told            bool
 	// gone is when the hub was first without an answer since the last one.
 	gone time.Time
-	// event is the time of the newest event.
+	// event is the time of the newest event, said what it says.
 	event time.Time
+	said  string
 	down  error
 }
 
@@ -137,6 +138,7 @@ func (w Wait) look(ctx context.Context, s *seen) (Result, bool) {
 	}
 	s.down, s.answered = nil, now
 	if cluster == nil {
+		w.events(ctx, s, now) // the host whose cluster cannot be registered says why
 		return w.still(s, now)
 	}
 	for _, line := range Changes(s.cluster, cluster) {
@@ -256,8 +258,8 @@ func (w Wait) events(ctx context.Context, s *seen, now time.Time) {
 		if !at.After(last) {
 			continue
 		}
-		s.event = at
-		w.moved(s, now, Line{Kind: KindEvent, Cluster: s.cluster.Name, Severity: e.Severity, Text: e.Message})
+		s.event, s.said = at, e.Message
+		w.moved(s, now, Line{Kind: KindEvent, Cluster: nameOf(s.cluster), Severity: e.Severity, Text: e.Message})
 	}
 }
 

@@ -381,3 +381,20 @@ func TestLinesForPrograms(t *testing.T) {
 		))
 	})
 }
+
+// A cluster that the hub refuses has no state: its host says why, and nobody has to look at it.
+func TestWhyThereIsNoCluster(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		const why = "Host edge1: Installation cannot proceed: the cluster is not registered at the hub, which is tried again: no such version."
+		events := []wire.Event{{Message: why, Severity: "error", EventTime: wire.At(time.Now().Add(time.Minute))}}
+		result, lines, _ := run(t, waitfor.InstallComplete, []moment{{0, nil, 0, nil}, {time.Minute, nil, 0, events}}, nil)
+		g.Expect(result).To(Equal(waitfor.Result{Outcome: waitfor.Deadline, Reason: "not install-complete after 1h0m0s. The hub has no cluster yet. The last that it was told: " + why}))
+		g.Expect(lines).To(ContainElement("error  " + why))
+		g.Expect(lines).To(ContainElement("nothing has moved for 5m0s. The hub has no cluster yet. The last that it was told: " + why))
+
+		events[0].EventTime = wire.At(time.Now())
+		result, _, _ = run(t, waitfor.InstallComplete, []moment{{0, cluster("insufficient", "Waiting for hosts"), 0, events}}, nil)
+		g.Expect(result.Reason).To(Equal("not install-complete after 1h0m0s. The hub says: cluster edge is insufficient: Waiting for hosts. The last that it was told: " + why))
+	})
+}

@@ -37,6 +37,8 @@ type Server struct {
 	Core *service.Hub
 	// Around is put around the API; nil for nothing.
 	Around func(http.Handler) http.Handler
+	// Started is called when it listens; nil for nothing.
+	Started func()
 
 	api   *rest.Server
 	cert  pki.Files
@@ -170,6 +172,9 @@ func (h *Server) Serve(ctx context.Context, addr, plain string) error {
 		return err
 	}
 	h.door.Open()
+	if h.Started != nil {
+		h.Started()
+	}
 	running := serving.Service{Hub: h.Core, API: h.api, Releases: h.releases, Around: h.Around, Close: h.Close, Log: h.log}
 	return running.Serve(ctx, listeners)
 }

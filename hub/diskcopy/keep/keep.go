@@ -34,6 +34,9 @@ type Options struct {
 	Host     hostfile.Dir
 	Backup   backup.Options
 	Log      *slog.Logger
+	// Tell is told when the copy is not up to date, and why, and with nil when it is, or is not
+	// wanted; nil for nobody.
+	Tell func(ctx context.Context, trouble error)
 }
 
 // Hub is what is asked of the hub.
@@ -60,14 +63,18 @@ type Keeper struct {
 	// when nobody keeps it any more.
 	flush chan chan struct{}
 	ended chan struct{}
-	// told is the trouble that was told last.
+	// told is the trouble that was told last, and tell is whom beside the log.
 	told string
+	tell func(ctx context.Context, trouble error)
 }
 
 // New makes it for an installation. Who boots the same image has the secret, so that opens the
 // copy.
 func New(o Options) (*Keeper, error) {
-	c := &Keeper{host: o.Host, backup: o.Backup, log: o.Log, flush: make(chan chan struct{}), ended: make(chan struct{})}
+	c := &Keeper{host: o.Host, backup: o.Backup, log: o.Log, flush: make(chan chan struct{}), ended: make(chan struct{}), tell: o.Tell}
+	if c.tell == nil {
+		c.tell = func(context.Context, error) {}
+	}
 	if o.Secret == "" {
 		o.Log.Warn("no copy of the hub's state is kept on the disk of this host, since there is no token to seal it with: after a loss of power, the installation begins anew")
 		return c, nil
@@ -136,9 +143,15 @@ func (c *Keeper) Run(ctx context.Context, hub Hub) {
 		case <-changed:
 		case waiting = <-c.flush:
 		}
-		if err := c.keep(ctx); err != nil && ctx.Err() == nil && c.told != err.Error() {
+		switch err := c.keep(ctx); {
+		case ctx.Err() != nil:
+		case err == nil:
+			c.told = ""
+			c.tell(ctx, nil)
+		case c.told != err.Error():
 			c.told = err.Error()
 			c.log.Error("the copy of the hub's state on the disk of this host is not up to date: after a loss of power, the installation may have to begin anew", "error", err)
+			c.tell(ctx, err)
 		}
 		if waiting != nil {
 			close(waiting)
@@ -170,7 +183,6 @@ func (c *Keeper) keep(ctx context.Context) error {
 	if err := c.disk.Write(state.Bytes()); err != nil {
 		return fmt.Errorf("%s: %w", c.disk.Path, err)
 	}
-	c.told = ""
 	c.kept.Store(true)
 	return nil
 }

@@ -130,3 +130,36 @@ func TestAnOrderComesWithACopy(t *testing.T) {
 	h.wish.Store(int64(service.LeaveCopy))
 	g.Expect(startedAnew()).NotTo(BeEmpty())
 }
+
+// TestWhoLooksAtTheHostHearsOfTheCopy: a copy that is not up to date helps nobody after a loss of
+// power, and nobody reads the hub's log before that.
+func TestWhoLooksAtTheHostHearsOfTheCopy(t *testing.T) {
+	g := NewWithT(t)
+	root, dir := t.TempDir(), t.TempDir()
+	said := make(chan error, 8)
+	k, err := keep.New(keep.Options{
+		InfraEnvID: "11111111-1111-4111-8111-111111111111", Secret: "of the image", Host: hostfile.Dir{Root: root}, Log: slog.New(slog.DiscardHandler),
+		Backup: backup.Options{DataDir: dir, Place: store.Place{SQLite: filepath.Join(dir, "hub.sqlite")}},
+		Tell:   func(_ context.Context, trouble error) { said <- trouble },
+	})
+	g.Expect(err).NotTo(HaveOccurred())
+	h := &hub{}
+	h.wish.Store(int64(service.KeepCopy))
+	ctx, stop := context.WithCancel(t.Context())
+	go k.Run(ctx, h)
+	t.Cleanup(func() { stop(); <-k.Ended() })
+	server := httptest.NewServer(k.Before(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) })))
+	t.Cleanup(server.Close)
+	ask := func() {
+		answer, err := http.Get(server.URL + "/infra-envs/e/hosts/h/instructions")
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(answer.Body.Close()).To(Succeed())
+	}
+	ask()
+	ask()
+	g.Expect(<-said).To(MatchError(ContainSubstring("/dev/sda")), "there is no such disk")
+	g.Expect(said).To(BeEmpty(), "the same is said once")
+	h.wish.Store(int64(service.LeaveCopy))
+	ask()
+	g.Expect(<-said).NotTo(HaveOccurred(), "it is not wanted any more")
+}

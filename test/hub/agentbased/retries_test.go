@@ -25,7 +25,7 @@ node-zero|registerCluster|registerInfraEnv|importCluster|configure)
 		echo "$name failed" >>/var/log/units
 		exit 1
 	fi ;;
-start-cluster-installation|add-node) ;;
+start-cluster-installation|add-node|network-status) ;;
 *) exec sleep infinity ;;
 esac
 [ "$name" = node-zero ] && echo BOOTSTRAP_HOST_MAC=52:54:00:00:00:01 >/etc/assisted/node0
