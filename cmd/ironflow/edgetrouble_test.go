@@ -31,19 +31,19 @@ func TestWhyTheHubRefusesTheCluster(t *testing.T) {
 	h.Expect(err).NotTo(HaveOccurred())
 	settings[places.ServiceBaseURL] = h.env[places.ServiceBaseURL]
 	h.Expect(places.Write(h.dir, places.RendezvousHost, []byte(places.FormatEnv(settings)), 0o600)).To(Succeed())
-	deployment := places.Manifests + "/cluster-deployment.yaml"
-	raw, err := os.ReadFile(h.dir.Path(deployment))
+	raw, err := os.ReadFile(h.dir.Path(places.AgentClusterInstall))
 	h.Expect(err).NotTo(HaveOccurred())
-	wrong := bytes.Replace(raw, []byte("  clusterName: edge\n"), []byte("  clusterName: edge\n  baseDomain: no_domain\n"), 1)
-	h.Expect(string(wrong)).To(ContainSubstring("no_domain"))
-	h.Expect(places.Write(h.dir, deployment, wrong, 0o600)).To(Succeed())
+	networks := []byte("  networking:\n")
+	h.Expect(bytes.Count(raw, networks)).To(Equal(1))
+	raw = bytes.Replace(raw, networks, append(networks, "    clusterNetwork: [{cidr: \"2001:db8::/48\", hostPrefix: 64}]\n"...), 1)
+	h.Expect(places.Write(h.dir, places.AgentClusterInstall, raw, 0o600)).To(Succeed()) // it has the hosts' own network
 
 	code := programs.Main(t.Context(), hostprogram.Streams{Out: io.Discard, Err: io.Discard}, []string{programs.BinaryName, "agent-installer-client", "registerCluster"})
 	h.Expect(code).To(Equal(1))
 	said, err := os.ReadFile(h.dir.Path("/etc/motd.d/" + string(messages.SlotRegisterCluster)))
 	h.Expect(err).NotTo(HaveOccurred())
 	text := strings.TrimSpace(string(said))
-	h.Expect(text).To(And(HavePrefix("Installation cannot proceed: the cluster is not registered at the hub, which is tried again: register cluster edge: hub answered 400"), ContainSubstring("no_domain")))
+	h.Expect(text).To(And(HavePrefix("Installation cannot proceed: the cluster is not registered at the hub, which is tried again: register cluster edge: hub answered 400"), ContainSubstring("overlaps")))
 
 	ctx, stop := context.WithCancel(t.Context())
 	told := make(chan int, 1)
