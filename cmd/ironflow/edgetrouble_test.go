@@ -43,7 +43,8 @@ func TestWhyTheHubRefusesTheCluster(t *testing.T) {
 	said, err := os.ReadFile(h.dir.Path("/etc/motd.d/" + string(messages.SlotRegisterCluster)))
 	h.Expect(err).NotTo(HaveOccurred())
 	text := strings.TrimSpace(string(said))
-	h.Expect(text).To(And(HavePrefix("Installation cannot proceed: the cluster is not registered at the hub, which is tried again: register cluster edge: hub answered 400"), ContainSubstring("overlaps")))
+	h.Expect(text).To(And(HavePrefix("Installation cannot proceed: the cluster is not registered at the hub, which is tried again: "+
+		"register cluster edge: hub answered 400"), ContainSubstring("overlaps")))
 
 	ctx, stop := context.WithCancel(t.Context())
 	told := make(chan int, 1)

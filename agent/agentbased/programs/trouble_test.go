@@ -48,7 +48,8 @@ func (h troubled) console(slot messages.Slot, argv ...string) string {
 func TestTheConsoleSaysWhyAHostIsNotSetUp(t *testing.T) {
 	h := newTroubled(t)
 	h.write(places.Hostnames+"/52:54:00:00:00:0b", "Edge_1")
-	h.Expect(h.console(messages.SlotHostname, "set-hostname")).To(HavePrefix(`This host does not get the name that its settings say: /etc/assisted/hostnames/52:54:00:00:00:0b: "Edge_1" is no name that a node can have`))
+	h.Expect(h.console(messages.SlotHostname, "set-hostname")).To(HavePrefix("This host does not get the name that its settings say: " +
+		`/etc/assisted/hostnames/52:54:00:00:00:0b: "Edge_1" is no name that a node can have`))
 	h.Expect(places.Remove(h.dir, places.Hostnames+"/52:54:00:00:00:0b")).To(Succeed())
 	h.Expect(h.console(messages.SlotHostname, "set-hostname")).To(BeEmpty())
 
@@ -58,7 +59,8 @@ func TestTheConsoleSaysWhyAHostIsNotSetUp(t *testing.T) {
 	h.Expect(h.console(messages.SlotNetwork, pick)).To(Equal(broken))
 	h.write(places.Networks+"/host0/mac_interface.ini", "52:54:00:00:00:b0=eth0\n")
 	h.Expect(h.console(messages.SlotNetwork, "network-status")).To(Equal(broken), "it has not been picked again")
-	mistyped := "No network description of the image names a card of this host, which has enp1s0 52:54:00:00:00:0b, so it uses DHCP. If it should have one, correct the MAC addresses and make the image again.\n"
+	mistyped := "No network description of the image names a card of this host, which has enp1s0 52:54:00:00:00:0b, so it uses DHCP. " +
+		"If it should have one, correct the MAC addresses and make the image again.\n"
 	h.Expect(h.console(messages.SlotNetwork, pick)).To(Equal(mistyped))
 	note, _ := (&messages.Console{Dir: h.dir}).Shows(messages.SlotNetwork)
 	h.Expect(note.Severity).To(Equal(messages.Warning), "the hub is told the same")
@@ -114,8 +116,10 @@ func TestTheConsoleSaysWhyTheClientFails(t *testing.T) {
 
 	h.write(places.NodeZero, "")
 	h.Expect(h.console(messages.SlotImportCluster, "agent-installer-client", "importCluster")).To(Equal("Installation cannot proceed: the running cluster is not imported into the hub, which is tried again: " +
-		"import cluster edge: hub answered 400 Bad Request to POST /clusters/import: no such name; http://***@proxy.example.\n"))
-	h.Expect(h.console(messages.SlotRegisterInfraEnv, "agent-installer-client", "registerInfraEnv")).To(ContainSubstring("the infra-env is not registered at the hub, which is tried again: the hub has no cluster yet"))
+		"import cluster edge: hub answered 400 Bad Request to POST /clusters/import: " +
+		"no such name; http://***@proxy.example.\n"))
+	h.Expect(h.console(messages.SlotRegisterInfraEnv, "agent-installer-client", "registerInfraEnv")).To(ContainSubstring("the infra-env " +
+		"is not registered at the hub, which is tried again: the hub has no cluster yet"))
 	h.Expect(h.console(messages.SlotApplyHostConfig, "agent-installer-client", "configure")).To(BeEmpty(), "the infra-env has said why")
 	refuses = false
 	h.Expect(h.console(messages.SlotImportCluster, "agent-installer-client", "importCluster")).To(BeEmpty())

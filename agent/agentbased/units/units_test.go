@@ -36,7 +36,7 @@ var described = map[string]row{
 		"/dev/fb0 !" + nodeZero, "agent-interactive-console",
 	},
 	"set-hostname.service":               {"apn", "pre-network-manager-config.service", "agent.service", "/etc/assisted/hostnames", "set-hostname"},
-	"agent-network-status.service":       {"apn", "pre-network-manager-config.service ironflow-nmstate.service", "node-zero.service", "", "network-status"}, // not the protocol's: the same table for all messages
+	"agent-network-status.service":       {"apn", "pre-network-manager-config.service ironflow-nmstate.service", "node-zero.service", "", "network-status"}, // not the protocol's
 	"node-zero.service":                  {"apn", "agent-interactive-console.service pre-network-manager-config.service ironflow-nmstate.service", "agent.service", "", "node-zero"},
 	"assisted-service-pod.service":       {"apn", "node-zero.service", "", nodeZero, "/usr/bin/true"},
 	"assisted-service-db.service":        {"apn", "assisted-service-pod.service", "", nodeZero, "/usr/bin/true"},
