@@ -34,9 +34,11 @@ func TestTheScriptThatRunsNmstatectl(t *testing.T) {
 		"none of its cards":   {asked, []string{"52:54:00:00:00:0b"}, "apply all.yml\n", "", false, "of another machine", ""},
 		"one that comes late": {asked, []string{"52:54:00:00:00:0b"}, "apply all.yml\napply mine.yml\n", "", true, "", "52:54:00:00:00:0a"},
 		"the card comes late": {asked + "[ $(wc -l < \"$ASKED\") -gt 2 ]\n", nil, "apply all.yml\napply all.yml\napply all.yml\n", "", false, "", ""},
-		"refused":             {asked + "echo trace >&2\necho 'NmstateError: no such bond\\x1b' >&2\nexit 1\n", nil, tries, "all.yml: NmstateError: no such bondx1b; see: journalctl -u ironflow-nmstate.service", false, "", ""},
-		"a secret":            {asked + "echo 'invalid psk: hunter2'\nexit 1\n", nil, tries, "all.yml: its message may have a secret;", false, "", ""},
-		"no nmstatectl":       {"", nil, "", "this live system has no nmstatectl", false, "", ""},
+		"refused": {
+			asked + "echo trace >&2\necho 'NmstateError: no such bond\\x1b' >&2\nexit 1\n", nil, tries, "all.yml: NmstateError: no such bondx1b; see: journalctl -u ironflow-nmstate.service", false, "", "",
+		},
+		"a secret":      {asked + "echo 'invalid psk: hunter2'\nexit 1\n", nil, tries, "all.yml: its message may have a secret;", false, "", ""},
+		"no nmstatectl": {"", nil, "", "this live system has no nmstatectl", false, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

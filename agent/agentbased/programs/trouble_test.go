@@ -116,6 +116,7 @@ func TestTheConsoleSaysWhyTheClientFails(t *testing.T) {
 
 	h.write(places.NodeZero, "")
 	h.Expect(h.console(messages.SlotImportCluster, "agent-installer-client", "importCluster")).To(Equal("Installation cannot proceed: the running cluster is not imported into the hub, which is tried again: " +
+		"" +
 		"import cluster edge: hub answered 400 Bad Request to POST /clusters/import: " +
 		"no such name; http://***@proxy.example.\n"))
 	h.Expect(h.console(messages.SlotRegisterInfraEnv, "agent-installer-client", "registerInfraEnv")).To(ContainSubstring("the infra-env " +
