@@ -115,8 +115,8 @@ func TestTheConsoleSaysWhyTheClientFails(t *testing.T) {
 	h.Expect(h.console(messages.SlotImportCluster, "agent-installer-client", "importCluster")).To(BeEmpty(), "not on a host of an installation")
 
 	h.write(places.NodeZero, "")
-	h.Expect(h.console(messages.SlotImportCluster, "agent-installer-client", "importCluster")).To(Equal("Installation cannot proceed: the running cluster is not imported into the hub, which is tried again: " +
-		"" +
+	h.Expect(h.console(messages.SlotImportCluster, "agent-installer-client", "importCluster")).To(Equal("Installation cannot proceed: " +
+		"the running cluster is not imported into the hub, which is tried again: " +
 		"import cluster edge: hub answered 400 Bad Request to POST /clusters/import: " +
 		"no such name; http://***@proxy.example.\n"))
 	h.Expect(h.console(messages.SlotRegisterInfraEnv, "agent-installer-client", "registerInfraEnv")).To(ContainSubstring("the infra-env " +
