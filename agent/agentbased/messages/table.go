@@ -141,15 +141,15 @@ var table = []Message{
 
 	{ServicesWaiting, SlotServices, Warning, "Waiting for services: %s", []string{"services and their states"}},
 
+	{HubFailed, SlotHub, Error, "Installation cannot proceed: the hub of this installation does not start, and is tried again: %s.", []string{"reason"}},
+
+	{HubCopyStale, SlotHubCopy, Warning, "The copy of the hub's state on the disk of this host is not up to date; after a loss of power, the installation may have to begin anew: %s.", []string{"reason"}},
+
 	{
 		HubStatePassedOver, SlotHubState, Warning,
 		"The installation begins anew: the copy of the hub's state on %s is of an image with other settings, and is not used. Boot all hosts from this image, also those that were installed before.",
 		[]string{"disks"},
 	},
-
-	{HubFailed, SlotHub, Error, "Installation cannot proceed: the hub of this installation does not start, and is tried again: %s.", []string{"reason"}},
-
-	{HubCopyStale, SlotHubCopy, Warning, "The copy of the hub's state on the disk of this host is not up to date; after a loss of power, the installation may have to begin anew: %s.", []string{"reason"}},
 
 	{ImportClusterFailed, SlotImportCluster, Error, "Installation cannot proceed: the running cluster is not imported into the hub, which is tried again: %s.", []string{"reason"}},
 
