@@ -16,19 +16,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// chart is its folder.
-const chart = "../../config/chart"
-
-// install does what docs/install.md says to.
-func (w *world) install() (values string) {
-	w.t.Helper()
-	values = w.write("site.yaml", w.site())
-	w.kubectl("create", "namespace", namespace)
-	w.kubectl("-n", namespace, "create", "secret", "generic", "ironic-auth", "--from-literal=username="+w.lab.Ironic.User, "--from-literal=password="+w.lab.Ironic.Password)
-	w.kubectl("-n", namespace, "create", "secret", "generic", "ironic-ca", "--from-file=tls.crt="+w.lab.CAFile)
-	w.helm("install", "ironflow", chart, "--namespace", namespace, "--values", values)
-	return values
-}
+// root is the top of the repository, and chart the folder of the chart.
+const (
+	root  = "../.."
+	chart = root + "/config/chart"
+)
 
 // objects are manifests by kind and name.
 type objects map[string]*unstructured.Unstructured

@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	. "github.com/onsi/gomega"
-
-	"github.com/ironflow/ironflow/test/needs"
 )
 
 // What is built, and how the chart names it.
@@ -30,7 +28,6 @@ type imageConfig struct {
 // buildImages makes the images of the cluster as `make images` does, in a storage that ends with the test.
 func (w *world) buildImages() {
 	w.t.Helper()
-	needs.Program(w.t, "buildah", "buildah")
 	dir := w.t.TempDir()
 	storage := filepath.Join(dir, "storage.conf")
 	w.Expect(os.WriteFile(storage, fmt.Appendf(nil, "[storage]\ndriver = \"vfs\"\nrunroot = %q\ngraphroot = %q\n", dir+"/run", dir+"/graph"), 0o600)).To(Succeed())

@@ -21,11 +21,8 @@ func TestImagesInstalledByTheChart(t *testing.T) {
 		t.Skip("starts real parts; run without -short")
 	}
 	w := newWorld(t)
-	values := w.install()
-	p := w.newPod(nil)
-	w.openPorts(p)
-	p.start()
-	w.Eventually(func() error { return p.probe(p.container.ReadinessProbe) }).WithTimeout(patience).WithPolling(look).Should(Succeed(), func() string { return complaints(p.log(), 30) })
+	begun := w.quickStart()
+	p, values := begun.pod, begun.values
 	w.isItself(p)
 	w.inOrder(p)
 	ok := t.Run("hosts", func(t *testing.T) { w.on(t).fromSamplesAndBack() })
@@ -79,15 +76,14 @@ func (w *world) inOrder(p *pod) {
 	w.Expect(out).To(HaveSuffix(" in order, 0 warnings, 0 errors\n"))
 }
 
-// fromSamplesAndBack takes three hosts of config/samples from `kubectl apply` to machines that run from their disks, and back.
+// fromSamplesAndBack takes three hosts of config/samples, that of the quick start among them, from `kubectl apply` to machines that run from their disks, and back.
 func (w *world) fromSamplesAndBack() {
 	all := []sample{
-		{folder: "virtual-media", host: "machine-0", machine: 0},
+		first, // applied by the quick start
 		{folder: "static-network", host: "machine-5", machine: 1, image: true},
 		{folder: "infraenv-cluster", host: "machine-6", machine: 2, giveBack: true},
 	}
-	w.kubectl("apply", "-f", samples+"/namespace.yaml")
-	for _, s := range all {
+	for _, s := range all[1:] {
 		folder := w.copied(s)
 		if s.folder == "infraenv-cluster" {
 			w.withoutRelease(folder)

@@ -8,7 +8,6 @@ import (
 	"crypto/tls"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -63,9 +62,9 @@ func newWorld(t *testing.T) *world {
 	needs.Root(t)
 	needs.Program(t, "unshare", "util-linux")
 	needs.Helm(t)
+	needs.Program(t, "buildah", "buildah")
 	ctrl.SetLogger(logr.Discard())
 	w := &world{WithT: NewWithT(t), t: t, dir: t.TempDir(), bin: filepath.Dir(needs.Shipped(t, "ironflow")), roots: map[string]builtImage{}}
-	w.buildImages()
 	w.startMachines()
 	w.startMirror()
 	return w
@@ -160,24 +159,6 @@ func (w *world) write(name, text string) string {
 	w.Expect(os.MkdirAll(filepath.Dir(path), 0o755)).To(Succeed())
 	w.Expect(os.WriteFile(path, []byte(text), 0o600)).To(Succeed())
 	return path
-}
-
-// site are the values of docs/install.md for this site. Simulated machines have no systemd, so the step program that rides in live images is the lab's.
-func (w *world) site() string {
-	return fmt.Sprintf(`image: {repository: %s, tag: %s}
-ironic: {endpoint: "https://%s:6385"}
-liveImage: {agentImage: "registry.example/ironflow/ironic-python-agent:v0.1.0"}
-exposure:
-  type: loadBalancer
-  hubURL: https://%[4]s:8090
-  imagesURL: http://%[4]s:8080
-  loadBalancer: {address: %[4]s}
-baseImages:
-  list: [{url: "http://%s/live.x86_64.iso", sha256: "%s"}]
-extraVolumes: [{name: lab, hostPath: {path: %s}}]
-extraVolumeMounts: [{name: lab, mountPath: /lab, readOnly: true}]
-settings: {IRONFLOW_HOST_PROGRAMS: /lab}
-`, repository, version, ironicAddress, nodeAddress, mirror, w.liveSum, w.labPrograms())
 }
 
 // labPrograms is a folder with the programs of simulated machines that everybody may read.
