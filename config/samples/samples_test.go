@@ -13,6 +13,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -66,6 +67,9 @@ func TestSamplesAreTaken(t *testing.T) {
 	access := labtest.ControlPlane(t, lab.ControlPlaneOptions{}).Config()
 	crds, err := config.CRDs()
 	g.Expect(err).NotTo(HaveOccurred())
+	operators := &apiextensionsv1.CustomResourceDefinition{}
+	g.Expect(yaml.Unmarshal([]byte(ironics), operators)).To(Succeed())
+	crds = append(crds, operators)
 	_, err = envtest.InstallCRDs(access, envtest.CRDInstallOptions{CRDs: crds})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(lab.InstallAdmission(t.Context(), access)).To(Succeed())
