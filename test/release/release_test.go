@@ -14,9 +14,11 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/test/needs"
+	"github.com/ironflow/ironflow/test/quickstart"
 )
 
-const version = "v0.1.9-rc.1"
+// version is a candidate, which the changelog allows.
+const version = quickstart.Version + "-rc.1"
 
 // call is a program that a test runs: with what environment, and in which folder.
 type call struct {

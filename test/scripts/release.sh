@@ -14,6 +14,7 @@ version=${VERSION:?} arches=${ARCHES:-amd64 arm64} image=${IMAGE:-ghcr.io/ironfl
 [[ $version =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]] || { echo "ironflow: VERSION=$version is no semantic version such as v0.1.0 or v0.1.0-rc.1" >&2; exit 1; }
 recorded=test/upgrade/testdata/$(cut -d. -f1,2 <<< "${version#v}")
 [ -d "$recorded" ] || { echo "ironflow: $recorded is not there: what this release promises is recorded first, see docs/development.md, 'Releases'" >&2; exit 1; }
+bash test/scripts/changelog.sh "$version" CHANGELOG.md
 rm -rf "$out"
 mkdir -p "$out"
 out=$(realpath "$out")
