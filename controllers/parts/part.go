@@ -121,7 +121,7 @@ func (c Process) Run(ctx context.Context, p *Program) error {
 			return err
 		}
 	}
-	if err := p.tellSurroundings(parts, needs.Addresses); err != nil {
+	if err := p.tellSurroundings(parts, needs); err != nil {
 		return err
 	}
 	return p.Manager.Start(ctx)

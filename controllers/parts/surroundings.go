@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/ironflow/ironflow/api/config/v1alpha1"
@@ -22,10 +24,22 @@ const lookAgain = 5 * time.Minute
 
 // AskCluster are the checks of what the API server serves and allows.
 func AskCluster(s *v1alpha1.IronflowConfiguration, access *rest.Config, hub bool) ([]selfcheck.Check, error) {
-	rules, err := config.Rules()
+	rules, err := neededRights(s, hub)
 	if err != nil {
 		return nil, err
 	}
+	served, err := askWhatIsServed(s, access, hub)
+	return append([]selfcheck.Check{selfcheck.Rights(access, rules, s.Kubernetes.Namespaces)}, served...), err
+}
+
+// neededRights are those of what runs here.
+func neededRights(s *v1alpha1.IronflowConfiguration, hub bool) ([]rbacv1.PolicyRule, error) {
+	rules, err := config.Rules()
+	return features(s, hub).Needed(rules), err
+}
+
+// askWhatIsServed are the checks of kinds, and of who else works on them.
+func askWhatIsServed(s *v1alpha1.IronflowConfiguration, access *rest.Config, hub bool) ([]selfcheck.Check, error) {
 	scheme, err := NewScheme()
 	if err != nil {
 		return nil, err
@@ -34,10 +48,8 @@ func AskCluster(s *v1alpha1.IronflowConfiguration, access *rest.Config, hub bool
 	if err != nil {
 		return nil, err
 	}
-	features := features(s, hub)
 	return []selfcheck.Check{
-		selfcheck.Rights(access, features.Needed(rules), s.Kubernetes.Namespaces),
-		selfcheck.Kinds(access, reader, selfcheck.Wanted(scheme), features),
+		selfcheck.Kinds(access, reader, selfcheck.Wanted(scheme), features(s, hub)),
 		selfcheck.OtherOperator(reader, time.Now),
 	}, nil
 }
@@ -74,7 +86,10 @@ func CertificateCheck(s *v1alpha1.IronflowConfiguration) selfcheck.Check {
 
 // tellSurroundings has the manager look at what is around the parts that run: all of it at the
 // start, and every few minutes what may change without a word. What is found is logged once.
-func (p *Program) tellSurroundings(parts []Part, hub bool) error {
+//
+// Rights are for /readyz, too, which is served before caches are there: without the right to list, none ever are.
+func (p *Program) tellSurroundings(parts []Part, needs Needs) error {
+	hub := needs.Addresses
 	var running []string
 	for _, part := range parts {
 		running = append(running, part.Name())
@@ -83,13 +98,23 @@ func (p *Program) tellSurroundings(parts []Part, hub bool) error {
 	if err != nil {
 		return err
 	}
-	atStart, err := AskCluster(&p.Settings, access, hub)
+	atStart, err := askWhatIsServed(&p.Settings, access, hub)
 	if err != nil {
 		return err
+	}
+	allowed, err := p.allowed(access, hub)
+	if err != nil {
+		return err
+	}
+	if needs.Handover { // the whole role is for the controllers of hosts; other parts alone need less
+		if err := p.Manager.AddReadyzCheck("rights", func(r *http.Request) error { return allowed.Ready(r.Context()) }); err != nil {
+			return err
+		}
 	}
 	atStart = append(selfcheck.Kubernetes(access, time.Now), atStart...)
 	return p.Manager.Add(Everywhere(func(ctx context.Context) error {
 		p.Log.Info("started", "version", version.Release(), "parts", strings.Join(running, ", "))
+		allowed.Begin(ctx)
 		told := p.tell(selfcheck.Run(ctx, append(atStart, p.later(parts, hub)...)), nil)
 		ticker := time.NewTicker(lookAgain)
 		defer ticker.Stop()
@@ -102,6 +127,16 @@ func (p *Program) tellSurroundings(parts []Part, hub bool) error {
 			}
 		}
 	}))
+}
+
+// allowed is the readiness check of rights, which logs what is new in its answers.
+func (p *Program) allowed(access *rest.Config, hub bool) (*selfcheck.Allowed, error) {
+	rules, err := neededRights(&p.Settings, hub)
+	var told selfcheck.Report
+	return &selfcheck.Allowed{
+		Access: access, Rules: rules, Namespaces: p.Settings.Kubernetes.Namespaces, Now: time.Now,
+		Tell: func(found selfcheck.Report) { told = p.tell(found, told) }, // it is asked by one at a time
+	}, err
 }
 
 // later are the checks that are asked again and again.

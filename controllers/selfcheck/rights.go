@@ -68,14 +68,29 @@ const atOnce = 16
 // Rights asks the API server whether we may do what the rules say, in the namespaces; in all of
 // them if none is named.
 func Rights(config *rest.Config, rules []rbacv1.PolicyRule, namespaces []string) Check {
-	return Check{"rights", func(ctx context.Context) []Finding {
-		client, err := authorization.NewForConfig(config)
-		if err != nil {
-			return wrong(fmt.Sprintf("cannot ask for rights: %v", err), "see the check kubernetes")
-		}
-		all := questions(rules, namespaces)
-		return judgeRights(ctx, client.SelfSubjectAccessReviews(), all, known(ctx, client.SelfSubjectRulesReviews(), all))
+	return Check{rightsCheck, func(ctx context.Context) []Finding {
+		findings, _ := askForRights(ctx, config, questions(rules, namespaces))
+		return findings
 	}}
+}
+
+const rightsCheck = "rights"
+
+// askForRights returns what there is to say, and which of the rights are refused.
+func askForRights(ctx context.Context, config *rest.Config, all []authorizationv1.ResourceAttributes) ([]Finding, []authorizationv1.ResourceAttributes) {
+	client, err := authorization.NewForConfig(config)
+	if err != nil {
+		return wrong(fmt.Sprintf("cannot ask for rights: %v", err), "see the check kubernetes"), nil
+	}
+	refused, err := refusedRights(ctx, client.SelfSubjectAccessReviews(), all, known(ctx, client.SelfSubjectRulesReviews(), all))
+	switch {
+	case err != nil:
+		return wrong(fmt.Sprintf("cannot ask for rights: %v", err), "see the check kubernetes"), nil
+	case len(refused) > 0:
+		return wrong(fmt.Sprintf("%d of %d rights are missing: %s", len(refused), len(all), spelled(refused)),
+			"install the chart with the features that are set here, or apply config/rbac (and config/hostclaims for claims); `ironflow check` asks for who runs it"), refused
+	}
+	return good(fmt.Sprintf("all %d that are needed", len(all))), nil
 }
 
 // questions are the rules one by one.
@@ -114,14 +129,16 @@ func questionsOf(rule rbacv1.PolicyRule, resource authorizationv1.ResourceAttrib
 	return all
 }
 
-// judgeRights asks each question whose answer is not known, and names those that were answered by no.
-func judgeRights(ctx context.Context, reviews authorization.SelfSubjectAccessReviewInterface, all []authorizationv1.ResourceAttributes, known func(authorizationv1.ResourceAttributes) bool) []Finding {
-	refused := make([]bool, len(all))
+// refusedRights asks each question whose answer is not known, and returns those that were answered by no.
+func refusedRights(
+	ctx context.Context, reviews authorization.SelfSubjectAccessReviewInterface, all []authorizationv1.ResourceAttributes, known func(authorizationv1.ResourceAttributes) bool,
+) (refused []authorizationv1.ResourceAttributes, err error) {
+	answers := make([]bool, len(all))
 	problems := make([]error, len(all))
 	open := make(chan struct{}, atOnce)
 	var done sync.WaitGroup
 	for i := range all {
-		if known(all[i]) {
+		if answers[i] = known(all[i]); answers[i] {
 			continue
 		}
 		done.Go(func() {
@@ -130,25 +147,29 @@ func judgeRights(ctx context.Context, reviews authorization.SelfSubjectAccessRev
 			review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &all[i]}}
 			answer, err := reviews.Create(ctx, review, metav1.CreateOptions{})
 			if problems[i] = err; err == nil {
-				refused[i] = !answer.Status.Allowed
+				answers[i] = answer.Status.Allowed
 			}
 		})
 	}
 	done.Wait()
-	var lacking []string
 	for i, question := range all {
 		if problems[i] != nil {
-			return wrong(fmt.Sprintf("cannot ask for rights: %v", problems[i]), "see the check kubernetes")
+			return nil, problems[i]
 		}
-		if refused[i] {
-			lacking = append(lacking, spell(question))
+		if !answers[i] {
+			refused = append(refused, question)
 		}
 	}
-	if len(lacking) > 0 {
-		return wrong(fmt.Sprintf("%d of %d rights are missing: %s", len(lacking), len(all), some(lacking)),
-			"install the chart with the features that are set here, or apply config/rbac (and config/hostclaims for claims); `ironflow check` asks for who runs it")
+	return refused, nil
+}
+
+// spelled names the first few rights.
+func spelled(rights []authorizationv1.ResourceAttributes) string {
+	var names []string
+	for _, right := range rights {
+		names = append(names, spell(right))
 	}
-	return good(fmt.Sprintf("all %d that are needed", len(all)))
+	return some(names)
 }
 
 // spell names a right, such as "patch baremetalhosts.metal3.io/status in site".

@@ -1,12 +1,14 @@
 package selfcheck_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -108,4 +110,61 @@ func TestRightsAreAskedForAtOnce(t *testing.T) {
 			g.Expect(c.authorizer.single.Load()).To(Equal(c.single))
 		})
 	}
+}
+
+// TestReadyByRights: a replica that lacks a right without which it cannot work is not ready, and is again once it has it. It asks few times, however
+// often it is asked itself.
+func TestReadyByRights(t *testing.T) {
+	g := NewWithT(t)
+	var now atomic.Pointer[authorizer]
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) { now.Load().ServeHTTP(out, r) }))
+	defer server.Close()
+	clock, told := time.Now(), selfcheck.Report{}
+	fresh := func() *selfcheck.Allowed {
+		return &selfcheck.Allowed{
+			Access: &rest.Config{Host: server.URL, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json"}},
+			Rules: []rbacv1.PolicyRule{
+				{APIGroups: []string{""}, Resources: []string{"secrets", "events"}, Verbs: []string{"get", "create"}},
+				{APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"}, ResourceNames: []string{"a.metal3.io"}, Verbs: []string{"get"}},
+			},
+			Tell: func(found selfcheck.Report) { told = append(told, found...) },
+			Now:  func() time.Time { return clock },
+		}
+	}
+	a := fresh()
+	gone, end := context.WithCancel(t.Context())
+	end()
+	now.Store(&authorizer{refused: "get secrets"})
+	g.Expect(a.Ready(gone)).NotTo(Succeed(), "whether or not there is an answer already")
+	for range 20 {
+		g.Expect(a.Ready(t.Context())).To(MatchError("rights are missing: get secrets"))
+	}
+	g.Expect(now.Load().single.Load()).To(Equal(int32(5)), "it was asked once")
+	g.Expect(told).To(ConsistOf(And(HaveField("Check", "rights"), HaveField("Level", selfcheck.Error), HaveField("Text", "1 of 5 rights are missing: get secrets"))))
+
+	now.Store(&authorizer{})
+	g.Expect(a.Ready(t.Context())).NotTo(Succeed(), "the answer still counts")
+	now.Store(&authorizer{refused: "get secrets"})
+	for range 60 {
+		clock = clock.Add(5 * time.Second)
+		g.Expect(a.Ready(t.Context())).NotTo(Succeed())
+	}
+	g.Expect(now.Load().lists.Load()).To(Equal(int32(7)), "in five minutes: after 5, 10, 20 and 40 seconds, then each minute")
+	now.Store(&authorizer{})
+	clock = clock.Add(time.Minute)
+	g.Expect(a.Ready(t.Context())).To(Succeed())
+	g.Expect(told[len(told)-1].Level).To(Equal(selfcheck.OK))
+	now.Store(&authorizer{refused: "get secrets"})
+	clock = clock.Add(time.Hour)
+	g.Expect(a.Ready(t.Context())).To(Succeed(), "installations that have begun need it")
+	g.Expect(now.Load().single.Load()).To(BeZero())
+
+	for _, refused := range []string{"create events", "get customresourcedefinitions"} {
+		now.Store(&authorizer{refused: refused})
+		g.Expect(fresh().Ready(t.Context())).To(Succeed(), "all work goes on without: %s", refused)
+		g.Expect(told[len(told)-1].Text).To(ContainSubstring(refused), "it is told all the same")
+	}
+	server.Close()
+	g.Expect(fresh().Ready(t.Context())).To(Succeed(), "nothing is known to be missing")
+	g.Expect(told[len(told)-1].Text).To(HavePrefix("cannot ask for rights: "))
 }
