@@ -43,6 +43,7 @@ var overlays = map[string][]string{
 	"namespaced":   {"loadbalancer", "namespaced"},
 	"edge-site":    {"loadbalancer", "edge-site"},
 	"everything":   {"loadbalancer", "everything"},
+	"openshift":    {"loadbalancer", "openshift-install"},
 }
 
 // values are the arguments that name the files of an overlay. The controllers alone
@@ -86,7 +87,13 @@ func helm(t *testing.T, args ...string) (string, error) {
 // template renders the chart as text.
 func template(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	return helm(t, append([]string{"template", release, ".", "--namespace", namespace, "--kube-version", oldest}, args...)...)
+	return templateOf(t, ".", args...)
+}
+
+// templateOf renders the chart of a folder.
+func templateOf(t *testing.T, folder string, args ...string) (string, error) {
+	t.Helper()
+	return helm(t, append([]string{"template", release, folder, "--namespace", namespace, "--kube-version", oldest}, args...)...)
 }
 
 // rendered are the objects of the chart.

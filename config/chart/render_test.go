@@ -2,6 +2,7 @@ package chart_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -313,4 +314,43 @@ func TestSeveralIronics(t *testing.T) {
 	g.Expect(environment(t, all)).NotTo(HaveKey("IRONIC_ENDPOINT"))
 	g.Expect(pod.Containers[0].VolumeMounts).To(ContainElement(And(HaveField("Name", "ironics"), HaveField("MountPath", "/etc/ironflow/ironics"))))
 	g.Expect(pod.Volumes).To(ContainElement(And(HaveField("Name", "ironics"), HaveField("VolumeSource.Secret.SecretName", "ironics"))))
+}
+
+// TestOpenShiftInstallIsInThePod by each way that docs/install.md has: the setting names a file below what is mounted, of a volume that somebody fills.
+func TestOpenShiftInstallIsInThePod(t *testing.T) {
+	g := NewWithT(t)
+	_, section, found := strings.Cut(text(t, "../../docs/install.md"), "\n## openshift-install\n")
+	g.Expect(found).To(BeTrue())
+	section, _, _ = strings.Cut(section, "\n## ")
+	ways := map[string][]string{"a container": {"--values", "overlays/openshift-install.yaml"}}
+	for i, name := range []string{"an image", "a claim"} {
+		block, _, found := strings.Cut(strings.Split(section, "```yaml\n")[1:][i], "```")
+		g.Expect(found).To(BeTrue())
+		file := filepath.Join(t.TempDir(), "values.yaml")
+		g.Expect(os.WriteFile(file, []byte(block), 0o600)).To(Succeed())
+		ways[name] = []string{"--values", file}
+	}
+	filled := map[string]func(corev1.PodSpec, corev1.Volume) bool{
+		"a container": func(pod corev1.PodSpec, v corev1.Volume) bool {
+			return v.EmptyDir != nil && len(pod.InitContainers) == 1 && pod.InitContainers[0].VolumeMounts[0].Name == v.Name
+		},
+		"an image": func(_ corev1.PodSpec, v corev1.Volume) bool { return v.Image != nil && v.Image.Reference != "" },
+		"a claim":  func(_ corev1.PodSpec, v corev1.Volume) bool { return v.PersistentVolumeClaim != nil },
+	}
+	for name, args := range ways {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			all := rendered(t, append(values("loadbalancer"), args...)...)
+			pod, path := podOf(t, all), environment(t, all)["IRONFLOW_HUB_OPENSHIFT_INSTALL"]
+			for _, mount := range pod.Containers[0].VolumeMounts {
+				for _, v := range pod.Volumes {
+					if strings.HasPrefix(path, mount.MountPath+"/") && v.Name == mount.Name && filled[name](pod, v) {
+						return
+					}
+				}
+			}
+			g.Expect(path).To(BeEmpty(), "no volume has it")
+			t.Error("the program is not told where openshift-install is")
+		})
+	}
 }

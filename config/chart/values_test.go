@@ -99,8 +99,9 @@ var changes = map[string]change{
 		`{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"rack","operator":"Exists"}]}]}}}`,
 		"nodeAffinity:",
 	},
-	"podAnnotations": {"loadbalancer", `{"example.com/owner":"metal"}`, "example.com/owner: metal"},
-	"podLabels":      {"loadbalancer", `{"team":"metal"}`, "team: metal"},
+	"podAnnotations":      {"loadbalancer", `{"example.com/owner":"metal"}`, "example.com/owner: metal"},
+	"podLabels":           {"loadbalancer", `{"team":"metal"}`, "team: metal"},
+	"extraInitContainers": {"loadbalancer", `[{"name":"copy","image":"registry.example/programs:v1","volumeMounts":[{"name":"tmp","mountPath":"/programs"}]}]`, "- image: registry.example/programs:v1"},
 	"extraVolumes": {
 		"loadbalancer", `[{"name":"keys","secret":{"secretName":"ssh-keys"}}],extraVolumeMounts=[{"name":"keys","mountPath":"/etc/ironflow/keys"}]`,
 		"secretName: ssh-keys",
