@@ -8,11 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
@@ -61,6 +63,28 @@ func TestTheProgramRunsWithItsRights(t *testing.T) {
 	}
 }
 
+// TestNotReadyWithoutARight that the controllers need: the pod says so, in its log, too, although its caches never begin, and is ready once it has it.
+func TestNotReadyWithoutARight(t *testing.T) {
+	path := needs.Ironflow(t)
+	c := newCluster(t)
+	c.upgrade("controllers")
+	role := &rbacv1.ClusterRole{}
+	c.Expect(c.admin.Get(t.Context(), client.ObjectKey{Name: "ironflow-controllers"}, role)).To(Succeed())
+	all := slices.Clone(role.Rules)
+	role.Rules = slices.DeleteFunc(role.Rules, func(r rbacv1.PolicyRule) bool { return slices.Contains(r.Resources, "secrets") })
+	c.Expect(len(role.Rules)).To(BeNumerically("<", len(all)))
+	c.Expect(c.admin.Update(t.Context(), role)).To(Succeed())
+	c.Eventually(func() bool { return c.may(program, "", "list secrets") }).WithTimeout(soon).Should(BeFalse())
+	p, health := c.run(path, "controllers")
+	c.Eventually(func() int { return c.probe(health, "/readyz/rights") }).WithTimeout(ready).Should(Equal(http.StatusInternalServerError), p.String)
+	c.Eventually(p.String).WithTimeout(ready).Should(And(ContainSubstring(`"check":"rights"`), MatchRegexp(`rights are missing: [^\n"]*list secrets`)))
+	c.Expect(c.probe(health, "/readyz")).To(Equal(http.StatusInternalServerError))
+	c.Expect(c.probe(health, "/healthz")).To(Equal(http.StatusOK), "another start would change nothing")
+	role.Rules = all
+	c.Expect(c.admin.Update(t.Context(), role)).To(Succeed())
+	c.Eventually(func() int { return c.probe(health, "/readyz") }).WithTimeout(ready).Should(Equal(http.StatusOK), p.String)
+}
+
 // host is one whose BMC nobody has told of yet.
 func host(ns string) *metal3.BareMetalHost {
 	return &metal3.BareMetalHost{
@@ -86,11 +110,34 @@ func (c *cluster) owners() []metav1.OwnerReference {
 	return o.GetOwnerReferences()
 }
 
-// start runs the program until the test ends, and returns what it logs.
+// start runs the program until the test ends, and returns what it logs once it is ready.
 func (c *cluster) start(path, overlay string) *log {
 	c.t.Helper()
+	p, health := c.run(path, overlay)
+	c.Eventually(func() int { return c.probe(health, "/readyz") }).WithTimeout(ready).Should(Equal(http.StatusOK), p.String)
+	return p
+}
+
+// probe is the status of a probe, 0 if there is no answer.
+func (c *cluster) probe(health, path string) int {
+	request, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, "http://"+health+path, http.NoBody)
+	if err != nil {
+		return 0
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0
+	}
+	defer answer.Body.Close()
+	return answer.StatusCode
+}
+
+// run runs the program until the test ends, and returns what it logs, and where its probes are.
+func (c *cluster) run(path, overlay string) (p *log, health string) {
+	c.t.Helper()
 	all := rendered(c.t, values(overlay)...)
-	env, health := environment(c.t, all), c.free()
+	env := environment(c.t, all)
+	health = c.free()
 	maps.Copy(env, c.local(health))
 	command := exec.CommandContext(c.t.Context(), path, podOf(c.t, all).Containers[0].Args...)
 	command.Env = []string{"PATH=" + os.Getenv("PATH")}
@@ -106,20 +153,7 @@ func (c *cluster) start(path, overlay string) *log {
 		_ = command.Wait() // it was killed
 		_ = out.Close()
 	})
-	p := &log{out.Name()}
-	c.Eventually(func() int {
-		request, failure := http.NewRequestWithContext(c.t.Context(), http.MethodGet, "http://"+health+"/readyz", http.NoBody)
-		if failure != nil {
-			return 0
-		}
-		answer, failure := http.DefaultClient.Do(request)
-		if failure != nil {
-			return 0
-		}
-		defer answer.Body.Close()
-		return answer.StatusCode
-	}).WithTimeout(ready).Should(Equal(http.StatusOK), p.String)
-	return p
+	return &log{out.Name()}, health
 }
 
 // local are the variables that differ on this machine from those of a pod: folders, listeners, and where the API server is. Nobody is
