@@ -26,6 +26,9 @@ const (
 	Hold = "ironflow.io/hold"
 	// DeployOwner, on a host, records that what it is deployed with is the linking controller's; ours to write.
 	DeployOwner = "ironflow.io/deploy-owner"
+	// BoundHost, on a HostClaim, is the host that it has, as NAMESPACE/NAME, by which that host is waited for where the
+	// status does not come along, as in a backup or a move; ours to write.
+	BoundHost = "ironflow.io/bound-host"
 	// GiveBack, with the host's name as value, has a host that was installed for an InfraEnv cleaned, and
 	// given back to its pool.
 	GiveBack = "ironflow.io/give-back"

@@ -38,14 +38,19 @@ func inputs() []Input {
 	bound := func(c *metal3.HostClaim) {
 		c.Status.BareMetalHost = &metal3.ObjectReference{Namespace: "hosts", Name: "host-1"}
 	}
+	recorded := func(c *metal3.HostClaim) {
+		metav1.SetMetaDataAnnotation(&c.ObjectMeta, names.BoundHost, "hosts/host-1")
+	}
 	all := []Input{
+		{Claim: claim(recorded)},
 		{Claim: claim(nil)},
 		{Claim: claim(nil), Unreadable: "what?"},
 		{Claim: claim(nil), Admitted: []string{"hosts"}},
 		{Claim: claim(bound)},
 		{Claim: claim(bound), Host: host(func(h *metal3.BareMetalHost) { h.Spec.ConsumerRef = nil })},
 		{Claim: claim(nil), Host: host(nil)},
-		{Claim: claim(func(c *metal3.HostClaim) { c.Spec.PoweredOn = true }), Host: host(nil)},
+		{Claim: claim(recorded), Host: host(nil)},
+		{Claim: claim(func(c *metal3.HostClaim) { recorded(c); c.Spec.PoweredOn = true }), Host: host(nil)},
 		{Claim: claim(nil), Host: host(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.Hold: ""} })},
 		{Claim: claim(nil), Host: host(func(h *metal3.BareMetalHost) {
 			h.Annotations = map[string]string{names.DeployOwner: deployowner.InfraEnvValue}
@@ -54,7 +59,7 @@ func inputs() []Input {
 		{Claim: claim(gone), Host: host(func(h *metal3.BareMetalHost) {
 			h.Status.Provisioning.State, h.Status.ErrorMessage = metal3.StateDeprovisioning, "no power"
 		})},
-		{Claim: claim(nil), Host: host(func(h *metal3.BareMetalHost) {
+		{Claim: claim(recorded), Host: host(func(h *metal3.BareMetalHost) {
 			h.Status.Conditions = []metav1.Condition{{Type: metal3.ProvisionedCondition, Status: "True"}}
 		})},
 	}
@@ -62,7 +67,7 @@ func inputs() []Input {
 		all = append(all, Input{Claim: claim(nil), Host: host(nil), Secrets: Secrets{Problem: &Condition{Reason: secret.reason}}})
 	}
 	for _, reason := range []string{"Inspecting", "Preparing", "Provisioning", "Deprovisioning"} {
-		all = append(all, Input{Claim: claim(nil), Host: host(func(h *metal3.BareMetalHost) {
+		all = append(all, Input{Claim: claim(recorded), Host: host(func(h *metal3.BareMetalHost) {
 			h.Status.Conditions = []metav1.Condition{{Type: metal3.ProgressingCondition, Status: "True", Reason: reason}}
 		})})
 	}

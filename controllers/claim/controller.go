@@ -8,12 +8,14 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/controllers/secretcache"
 )
@@ -35,6 +37,7 @@ func newReconciler(c client.Client, live client.Reader) *Reconciler {
 		New:       func() *metal3.HostClaim { return &metal3.HostClaim{} },
 		Finalizer: metal3.HostClaimFinalizer,
 		Gate:      here,
+		Note:      r.note,
 		Steps:     []reconcile.Step[*metal3.HostClaim]{r.settle},
 		Delete:    r.settle,
 	}
@@ -47,6 +50,19 @@ func here(_ context.Context, c *metal3.HostClaim) error {
 		return reconcile.WaitFor(0, "who moves the claim to delete it here")
 	}
 	return nil
+}
+
+// note records a claim's host in its metadata, which comes along where a backup or a move leaves the status out.
+func (r *Reconciler) note(ctx context.Context, c *metal3.HostClaim) (func(*metal3.HostClaim), error) {
+	h, err := r.bound(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return func(c *metal3.HostClaim) {
+		if h != nil && consumes(c, h) {
+			metav1.SetMetaDataAnnotation(&c.ObjectMeta, names.BoundHost, nameOf(h))
+		}
+	}, nil
 }
 
 // consumerIndex finds hosts by the claim that their consumerRef names.
@@ -129,7 +145,7 @@ func (r *Reconciler) observe(ctx context.Context, c *metal3.HostClaim) (Input, e
 	}
 	in.Host = h
 	if h == nil {
-		if c.DeletionTimestamp.IsZero() && c.Status.BareMetalHost == nil {
+		if c.DeletionTimestamp.IsZero() && hostOf(c) == nil {
 			err = r.observeChoice(ctx, &in)
 		}
 		return in, err
@@ -143,20 +159,21 @@ func (r *Reconciler) observe(ctx context.Context, c *metal3.HostClaim) (Input, e
 	return in, err
 }
 
-// bound finds the host of a claim: by its consumerRef, else by the claim's status.
+// bound finds the host of a claim: by its consumerRef, else by the claim's status. Of a host that the annotation alone names,
+// and that is not the claim's, nothing is told: whoever may write claims writes annotations, too.
 func (r *Reconciler) bound(ctx context.Context, c *metal3.HostClaim) (*metal3.BareMetalHost, error) {
 	var list metal3.BareMetalHostList
 	err := r.Client.List(ctx, &list, client.MatchingFields{consumerIndex: client.ObjectKeyFromObject(c).String()})
 	if err != nil {
 		return nil, fmt.Errorf("list the hosts of claim %s: %w", c.Name, err)
 	}
-	ref := c.Status.BareMetalHost
+	ref := hostOf(c)
 	for i := range list.Items {
 		if h := &list.Items[i]; ref == nil || h.Namespace == ref.Namespace && h.Name == ref.Name {
 			return h, nil
 		}
 	}
-	if ref == nil {
+	if c.Status.BareMetalHost == nil {
 		return nil, nil //nolint:nilnil // not bound is an answer
 	}
 	h := &metal3.BareMetalHost{}

@@ -3,6 +3,7 @@ package claim
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -91,7 +92,7 @@ func Decide(in Input) Verdict {
 	switch {
 	case !in.Claim.DeletionTimestamp.IsZero():
 		return giveBack(in)
-	case in.Host == nil && in.Claim.Status.BareMetalHost != nil:
+	case in.Host == nil && hostOf(in.Claim) != nil:
 		return lost(in)
 	case in.Host == nil:
 		return choose(in)
@@ -110,6 +111,17 @@ func consumes(c *metal3.HostClaim, h *metal3.BareMetalHost) bool {
 // consumerRef is what binds a host to a claim.
 func consumerRef(c *metal3.HostClaim) *corev1.ObjectReference {
 	return &corev1.ObjectReference{APIVersion: metal3.GroupVersion.String(), Kind: "HostClaim", Namespace: c.Namespace, Name: c.Name}
+}
+
+// hostOf is the host that a claim says that it has, in its status; else, as after a restore or a move without
+// status, in its annotation. nil for none.
+func hostOf(c *metal3.HostClaim) *metal3.ObjectReference {
+	noted := c.Annotations[names.BoundHost]
+	if c.Status.BareMetalHost != nil || noted == "" {
+		return c.Status.BareMetalHost
+	}
+	namespace, name, _ := strings.Cut(noted, "/")
+	return &metal3.ObjectReference{Namespace: namespace, Name: name}
 }
 
 func nameOf(h *metal3.BareMetalHost) string { return h.Namespace + "/" + h.Name }
@@ -138,16 +150,23 @@ func choose(in Input) Verdict {
 }
 
 // lost keeps a claim whose host was deleted as it is: what ran there is gone, and
-// nobody wants it to start anew somewhere else unasked.
+// nobody wants it to start anew somewhere else unasked. Without a status the host
+// may still be on its way here.
 func lost(in Input) Verdict {
-	ref := in.Claim.Status.BareMetalHost
-	return Verdict{
+	ref := hostOf(in.Claim)
+	v := Verdict{
 		Associated: Condition{
 			Reason:  metal3.MissingBareMetalHostReason,
 			Message: fmt.Sprintf("BareMetalHost %s/%s does not exist any more: delete the claim and create another to be given a new host", ref.Namespace, ref.Name),
 		},
 		Synchronized: unassociated, Wait: "somebody to delete the claim",
 	}
+	if in.Claim.Status.BareMetalHost == nil {
+		v.Associated.Message = fmt.Sprintf("BareMetalHost %s/%s, which the claim's annotation %s names, is not here, or its consumerRef does not name this claim. "+
+			"Next: restore or move it here, too, or correct its consumerRef, or take the annotation away if the claim shall be given another host", ref.Namespace, ref.Name, names.BoundHost)
+		v.Wait = "the claim's host to arrive"
+	}
+	return v
 }
 
 // taken reports a host whose consumerRef somebody has changed.
@@ -190,6 +209,8 @@ func keep(in Input) Verdict {
 	v.Synchronized = Condition{Reason: metal3.BareMetalHostNotSynchronizedReason, Message: "the host's spec is being written"}
 	v.Spec = specFor(in.Claim, in.Host, in.Secrets)
 	switch {
+	case in.Claim.Annotations[names.BoundHost] != nameOf(in.Host): // nothing is installed before the claim's metadata says where
+		v.Wait, v.After = "the claim's annotation "+names.BoundHost, lookForHost
 	case in.Secrets.Stale:
 		v.Do = HandOver
 	case !equality.Semantic.DeepEqual(*v.Spec, in.Host.Spec):

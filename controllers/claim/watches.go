@@ -33,7 +33,7 @@ func (r *Reconciler) claimsOfHost(ctx context.Context, obj client.Object) []ctrl
 		requests = append(requests, ctrl.Request{NamespacedName: types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}})
 	}
 	return append(requests, r.claimsWhere(ctx, func(c *metal3.HostClaim) bool {
-		if ref := c.Status.BareMetalHost; ref != nil {
+		if ref := hostOf(c); ref != nil {
 			return ref.Namespace == h.Namespace && ref.Name == h.Name
 		}
 		return free(h)
@@ -48,7 +48,7 @@ func (r *Reconciler) claimsOfPolicy(ctx context.Context, obj client.Object) []ct
 			r.recorder.Record(p, nil, reconcile.Event{Warning: true, Reason: EventPolicy, Message: warning})
 		}
 	}
-	return r.claimsWhere(ctx, func(c *metal3.HostClaim) bool { return c.Status.BareMetalHost == nil })
+	return r.claimsWhere(ctx, func(c *metal3.HostClaim) bool { return hostOf(c) == nil })
 }
 
 // EventPolicy is the reason of the event about a policy that is probably not as meant.
@@ -57,7 +57,7 @@ const EventPolicy = "PolicyDoubtful"
 // claimsOfNamespace wakes the claims of a namespace whose labels have changed.
 func (r *Reconciler) claimsOfNamespace(ctx context.Context, obj client.Object) []ctrl.Request {
 	return r.claimsWhere(ctx, func(c *metal3.HostClaim) bool {
-		return c.Namespace == obj.GetName() && c.Status.BareMetalHost == nil
+		return c.Namespace == obj.GetName() && hostOf(c) == nil
 	})
 }
 

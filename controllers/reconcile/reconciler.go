@@ -26,6 +26,9 @@ type Reconciler[T client.Object] struct {
 	// Gate is asked first whether the object may be touched, by its finalizer and its
 	// deletion too: an error ends the pass, and nothing is written. nil for always.
 	Gate Step[T]
+	// Note returns a change of the object's metadata that is written, with the finalizer, before
+	// the first step; nil for none.
+	Note func(ctx context.Context, obj T) (func(T), error)
 	// Steps run in order until one returns an error.
 	Steps []Step[T]
 	// Delete undoes what the steps did in the world. It is called again until it returns nil.
@@ -50,7 +53,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.R
 	if !obj.GetDeletionTimestamp().IsZero() {
 		return r.finalize(ctx, saver, obj)
 	}
-	if err := r.ensureFinalizer(ctx, saver, obj); err != nil {
+	if err := r.ensureMetadata(ctx, saver, obj); err != nil {
 		return Resolve(soften(err))
 	}
 	return r.finish(ctx, saver, obj, r.run(ctx, obj))
@@ -92,12 +95,24 @@ func (r *Reconciler[T]) finalize(ctx context.Context, saver *Saver[T], obj T) (c
 	return Resolve(soften(client.IgnoreNotFound(err)))
 }
 
-// ensureFinalizer adds the finalizer, once.
-func (r *Reconciler[T]) ensureFinalizer(ctx context.Context, saver *Saver[T], obj T) error {
-	if r.Finalizer == "" || controllerutil.ContainsFinalizer(obj, r.Finalizer) {
+// ensureMetadata adds the finalizer and what is noted, once.
+func (r *Reconciler[T]) ensureMetadata(ctx context.Context, saver *Saver[T], obj T) error {
+	note := func(T) {}
+	if r.Note == nil && (r.Finalizer == "" || controllerutil.ContainsFinalizer(obj, r.Finalizer)) {
 		return nil
 	}
-	return saver.Metadata(ctx, obj, func(o T) { controllerutil.AddFinalizer(o, r.Finalizer) })
+	if r.Note != nil {
+		var err error
+		if note, err = r.Note(ctx, obj); err != nil {
+			return err
+		}
+	}
+	return saver.Metadata(ctx, obj, func(o T) {
+		if r.Finalizer != "" {
+			controllerutil.AddFinalizer(o, r.Finalizer)
+		}
+		note(o)
+	})
 }
 
 // soften turns a conflict into a short wait: the copy was stale, and the next
