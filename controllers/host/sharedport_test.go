@@ -12,7 +12,10 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
@@ -106,4 +109,102 @@ func TestOddHardwareAddresses(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAnInventoryWithTheBootMACOfAnotherHostStops: the BMC of a machine in use has a DNS name, too, which nobody can tell from
+// another BMC. What inspection finds tells: nothing more is done to the machine, also not by the deletion of the host that is wrong.
+func TestAnInventoryWithTheBootMACOfAnotherHostStops(t *testing.T) {
+	inUse := simulator.Options{AutomatedClean: true, RamdiskSteps: assisted(nil).RamdiskSteps, Inventory: func(n simulator.Node) map[string]any {
+		if info, _ := n.Fields["driver_info"].(map[string]any); info["redfish_address"] == "https://192.0.2.8" {
+			return withNICs(otherMAC, macShared)
+		}
+		return withNICs(macBoot, macStays, macShared)
+	}}
+	correct := func(w *world) {
+		w.edit(func(h *metal3.BareMetalHost) {
+			h.Spec.BMC.Address = "redfish-virtualmedia://192.0.2.8/redfish/v1/Systems/1"
+		})
+		w.until("left alone", 10*time.Minute, func(h *metal3.BareMetalHost) bool { return condition(h, "Stalled").Reason == "MachineMayBeInUse" })
+		w.annotate(names.Inspect, "") // nobody knows what the other machine runs before somebody says that nothing is needed of it
+		w.untilState(metal3.StateAvailable, 10*time.Minute)
+	}
+	for name, then := range map[string]func(w *world, stopped func(), inUse types.NamespacedName){
+		"a restart": func(w *world, stopped func(), _ types.NamespacedName) {
+			w.stop()
+			w.start(w.with.Settings)
+			let(10 * time.Minute)
+			stopped()
+		},
+		"another attempt": func(w *world, stopped func(), _ types.NamespacedName) {
+			w.annotate(names.Retry, "now")
+			w.annotate(names.Inspect, "")
+			let(10 * time.Minute)
+			stopped()
+		},
+		"it is deleted": func(w *world, _ func(), _ types.NamespacedName) {
+			w.g.Expect(w.kube.Delete(w.t.Context(), w.host())).To(Succeed())
+			let(time.Minute)
+			w.g.Expect(w.host()).To(BeNil())
+		},
+		"its address is corrected": func(w *world, _ func(), _ types.NamespacedName) { correct(w) },
+		"its address is corrected after a restart": func(w *world, _ func(), _ types.NamespacedName) {
+			w.stop()
+			w.start(w.with.Settings)
+			let(time.Minute)
+			correct(w)
+		},
+		"the other one goes": func(w *world, _ func(), inUse types.NamespacedName) {
+			other := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: inUse.Namespace, Name: inUse.Name}}
+			w.g.Expect(w.kube.Delete(w.t.Context(), other)).To(Succeed())
+			w.untilState(metal3.StateAvailable, 10*time.Minute)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, inUse, policy.Settings{}, wantInstall)
+				defer func() { w.stop() }()
+				w.untilState(metal3.StateProvisioned, 10*time.Minute)
+				w.g.Expect(w.kube.Create(t.Context(), &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: "host-2"}, Spec: metal3.BareMetalHostSpec{
+					Online: true, InspectionMode: "fast", BMC: metal3.BMCDetails{Address: "redfish-virtualmedia://192.0.2.7/redfish/v1/Systems/1", CredentialsName: "bmc"},
+				}})).To(Succeed())
+				w.key.Name = "host-2"
+				stopped := func() {
+					w.g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateInspecting), w.host().Status.ErrorMessage)
+					w.g.Expect(condition(w.host(), "Stalled")).To(And(HaveField("Reason", "MachineOfAnotherHost"),
+						HaveField("Message", And(ContainSubstring("lab/host-1"), ContainSubstring(macBoot), ContainSubstring("correct or delete")))))
+				}
+				w.until("refused", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorMessage != "" })
+				let(10 * time.Minute)
+				stopped()
+				before := w.touched()
+				then(w, stopped, lab)
+				if w.host() == nil || w.host().Status.Provisioning.State == metal3.StateInspecting {
+					made := w.touched()
+					delete(made, "DELETE /v1/nodes/{node}") // the record of it, not the machine
+					w.g.Expect(made).To(Equal(before))
+				}
+			})
+		})
+	}
+}
+
+// TestAnInventoryWithAHostOfAnotherNamespaceNamesItToNobody: nor is a host stopped by an inspection that was made before.
+func TestAnInventoryWithAHostOfAnotherNamespaceNamesItToNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, simulator.Options{Inventory: func(simulator.Node) map[string]any { return withNICs(macBoot, otherMAC) }}, policy.Settings{}, nil)
+		defer func() { w.stop() }()
+		w.untilAtRest()
+		h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: "mine"}, Spec: metal3.BareMetalHostSpec{
+			BootMACAddress: otherMAC, BMC: metal3.BMCDetails{Address: "redfish-virtualmedia://192.0.2.7/redfish/v1/Systems/1", CredentialsName: "bmc"},
+		}}
+		w.g.Expect(w.kube.Create(t.Context(), h)).To(Succeed())
+		let(10 * time.Minute)
+		w.g.Expect(w.host().Status.ErrorMessage).To(BeEmpty(), "its network interface may have been moved to the other machine since")
+		w.annotate(names.Inspect, "")
+		w.until("refused", 5*time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorMessage != "" })
+		w.g.Expect(w.host().Status.ErrorMessage).To(And(ContainSubstring("a host of another namespace"), ContainSubstring(otherMAC),
+			Not(ContainSubstring("tenant")), Not(ContainSubstring("mine"))))
+		w.g.Expect(w.kube.Delete(t.Context(), h)).To(Succeed())
+		w.untilState(metal3.StateAvailable, 5*time.Minute)
+	})
 }

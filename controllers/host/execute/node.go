@@ -5,7 +5,9 @@ import (
 	"errors"
 
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
+	"github.com/ironflow/ironflow/controllers/host/resources"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -64,5 +66,8 @@ func (w *Work) readInventory(ctx context.Context) error {
 		w.Known.Ports, w.Known.Fresh = "", false // they are not as we have made them
 	}
 	w.Known.Inventory = inventory
+	if err == nil {
+		err = policy.JudgeInventory(&w.Known, resources.Booting(ctx, w.Store.Cache, w.Known.Host))
+	}
 	return err
 }

@@ -14,11 +14,11 @@ import (
 // address tells machines apart.
 
 // MachineKeys are what a host is found by among all: its BMC, the system behind that, and
-// the MAC addresses of its machine.
+// the MAC addresses of its machine, that which it boots from by a key of its own, too.
 func MachineKeys(h *metal3.BareMetalHost) []string {
 	keys := BMCKeys(h)
 	if h.Spec.BootMACAddress != "" {
-		keys = append(keys, KeyOfMAC(h.Spec.BootMACAddress))
+		keys = append(keys, KeyOfMAC(h.Spec.BootMACAddress), KeyOfBootMAC(h.Spec.BootMACAddress))
 	}
 	for _, mac := range HardwareMACs(h) {
 		keys = append(keys, KeyOfMAC(mac))
@@ -112,6 +112,14 @@ func keyOfSystem(bmc, system string) string { return "system " + bmc + " " + sys
 
 // KeyOfMAC is the key of a MAC address.
 func KeyOfMAC(mac string) string { return "mac " + strings.ToLower(mac) }
+
+// KeyOfBootMAC is the key of a MAC address for the hosts that boot from it.
+func KeyOfBootMAC(mac string) string { return "boot mac " + strings.ToLower(mac) }
+
+// FoundOn reports whether an inspection has found what a host boots from on another host's machine.
+func FoundOn(other, h *metal3.BareMetalHost) bool {
+	return h.Spec.BootMACAddress != "" && slices.Contains(HardwareMACs(other), strings.ToLower(h.Spec.BootMACAddress))
+}
 
 // SameMachine says what two hosts have in common that only one machine can have; empty
 // for nothing.

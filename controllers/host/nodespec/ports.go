@@ -65,9 +65,12 @@ func isEthernet(mac string) bool {
 
 // HardwareMACs are the MAC addresses that inspection has found on a host's machine, but
 // that which it boots from.
-func HardwareMACs(h *metal3.BareMetalHost) []string {
+func HardwareMACs(h *metal3.BareMetalHost) []string { return MACsIn(h.Status.HardwareDetails, h) }
+
+// MACsIn are those of other hardware details than the status has, such as those of an inspection that is yet to be stored.
+func MACsIn(hardware *metal3.HardwareDetails, h *metal3.BareMetalHost) []string {
 	var list []string
-	for mac := range cards(h.Status.HardwareDetails) {
+	for mac := range cards(hardware) {
 		if mac != strings.ToLower(h.Spec.BootMACAddress) {
 			list = append(list, mac)
 		}

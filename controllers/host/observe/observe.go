@@ -13,6 +13,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
+	"github.com/ironflow/ironflow/controllers/host/resources"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
@@ -36,7 +37,10 @@ func (b *Observer) Observe(ctx context.Context, h *metal3.BareMetalHost, m *memo
 	readSummary(o, m, watch)
 	o.Kept = m.Kept
 	o.LostAgent, o.Told, o.PowerTold = m.LostAgent.Of(o.Node), m.Told, m.Told != m.Answered
-	var err error
+	err := policy.JudgeInventory(o, resources.Booting(ctx, b.Store.Cache, h))
+	if err != nil {
+		return nil, err
+	}
 	o.Retry, err = b.retryAsked(ctx, o)
 	return o, err
 }

@@ -1,6 +1,10 @@
 package policy
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -121,3 +125,52 @@ func inspectionNote(o *Observed) view.Note {
 
 // stepMatchProfile passes a legacy state through.
 func stepMatchProfile(o *Observed, d *Decision) { enter(o, d, metal3.StatePreparing) }
+
+// examined is the hardware that has just been found on a host's machine, or that the host was stopped for; nil for
+// none. What was found longer ago may be elsewhere by now, and stops nobody; what was found on the machine that a host had
+// before its address was corrected says nothing of the one that it has.
+func examined(o *Observed) *metal3.HardwareDetails {
+	switch {
+	case o.State() != metal3.StateInspecting, isMoved(o.Host), o.ofOtherMachine():
+	case o.Inventory != nil && !inspectAgain(o.Host) && !o.Host.InspectionDisabled():
+		return nodespec.HardwareDetails(o.Inventory)
+	case stalledBy(o, causeDouble):
+		return o.Host.Status.HardwareDetails
+	}
+	return nil
+}
+
+// JudgeInventory has the machine of a host be another one's if inspection has found on it what that one boots from: the two may
+// have the same BMC by a DNS name and by an IP address, which nothing else shows. Only boot MAC addresses count: other
+// interfaces may have the same one on all machines. booting finds the hosts that boot from one of some MAC addresses.
+func JudgeInventory(o *Observed, booting func(macs []string) ([]*metal3.BareMetalHost, error)) error {
+	hardware := examined(o)
+	if hardware == nil || o.Double != (Double{}) {
+		return nil
+	}
+	others, err := booting(nodespec.MACsIn(hardware, o.Host))
+	if err != nil || len(others) == 0 {
+		return err
+	}
+	other := slices.MinFunc(others, func(a, b *metal3.BareMetalHost) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
+	if hardware != o.Host.Status.HardwareDetails || strings.HasPrefix(o.Host.Status.ErrorMessage, foundNIC) { // else it was stopped for something else
+		o.Double = doubleByInventory(o.Host, other)
+	}
+	return nil
+}
+
+// foundNIC begins what a host says that is stopped by what inspection has found.
+const foundNIC = "inspection has found network interface "
+
+func doubleByInventory(h, other *metal3.BareMetalHost) Double {
+	d := Double{Other: other.Namespace + "/" + other.Name}
+	who, where := "host "+d.Other, ""
+	if other.Namespace != h.Namespace {
+		who, where = "a host of another namespace", "; who may list hosts of all namespaces finds the other one by that address, and the controller's log names it"
+	}
+	d.Why = fmt.Sprintf(foundNIC+"%s on this host's machine, which is the boot MAC address of %s, and one machine has one host: "+
+		"correct or delete the host that is wrong%s", strings.ToLower(other.Spec.BootMACAddress), who, where)
+	return d
+}

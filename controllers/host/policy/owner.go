@@ -287,6 +287,9 @@ func concernDouble(o *Observed, d *Decision) {
 		if !o.Failing() || o.Host.Status.ErrorMessage != o.Double.Why {
 			fail(o, d, o.registrationError(), causeDouble, o.Double.Why)
 			d.Other = o.Double.Other
+			if hardware := examined(o); hardware != nil {
+				d.Status.HardwareDetails = hardware // it is found by them when the other one goes, and known to be stopped for them after a restart
+			}
 		}
 		d.wait(0, view.Note{Step: "looking for the host's machine", WaitingFor: "somebody to correct or delete one of the two hosts"})
 	}

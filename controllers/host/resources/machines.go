@@ -43,6 +43,26 @@ func MayBeDoubles(ctx context.Context, cache client.Reader, h *metal3.BareMetalH
 	return list, nil
 }
 
+// Booting finds the other hosts, of all namespaces, that boot from one of some MAC addresses. They
+// are the cache's own: not to be changed.
+func Booting(ctx context.Context, cache client.Reader, h *metal3.BareMetalHost) func(macs []string) ([]*metal3.BareMetalHost, error) {
+	return func(macs []string) ([]*metal3.BareMetalHost, error) {
+		var list []*metal3.BareMetalHost
+		for _, mac := range macs {
+			hosts, err := hostsOfKey(ctx, cache, nodespec.KeyOfBootMAC(mac), 0)
+			if err != nil {
+				return nil, err
+			}
+			for i := range hosts {
+				if client.ObjectKeyFromObject(&hosts[i]) != client.ObjectKeyFromObject(h) {
+					list = append(list, &hosts[i])
+				}
+			}
+		}
+		return list, nil
+	}
+}
+
 // SharedMACs are the MAC addresses of a host's machine, but that which it boots from, that
 // others' machines have as well: that of a card by which the system talks to its BMC, as a
 // rule. On some makers' machines it is the same on all of a fleet, so two are enough.

@@ -59,7 +59,7 @@ func (s *Scheduler) doubles(ctx context.Context, object client.Object) []kreconc
 	}
 	var requests []kreconcile.Request
 	for _, other := range others {
-		if nodespec.SameMachine(h, other) != "" {
+		if nodespec.SameMachine(h, other) != "" || nodespec.FoundOn(other, h) {
 			requests = append(requests, kreconcile.Request{NamespacedName: client.ObjectKeyFromObject(other)})
 		}
 	}
