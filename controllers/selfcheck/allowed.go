@@ -25,7 +25,7 @@ var dispensable = []string{"customresourcedefinitions", "events", "subjectaccess
 
 // Allowed is the readiness check of rights. It asks as [Rights] does, but few times: one that had all rights without which it cannot work stays
 // ready, since installations that have begun need it, and one that lacks some asks again after some seconds, and at least each minute. Where the API server does
-// not answer, nothing is known to be missing.
+// not answer, what it said before counts, and nothing is known to be missing if it said nothing.
 type Allowed struct {
 	// Access is the API server, Rules and Namespaces are what is needed.
 	Access     *rest.Config
@@ -97,10 +97,12 @@ func (a *Allowed) remember(ctx context.Context) {
 		needed := slices.DeleteFunc(refused, func(q authorizationv1.ResourceAttributes) bool { return slices.Contains(dispensable, q.Resource) })
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.asked, a.wait, a.lack = a.Now(), min(latest, max(soonest, 2*a.wait)), nil
-		a.whole = findings[0].Level == OK || refused != nil && len(needed) == 0
-		if len(needed) > 0 {
+		a.asked, a.wait = a.Now(), min(latest, max(soonest, 2*a.wait))
+		switch {
+		case len(needed) > 0:
 			a.lack = errors.New("rights are missing: " + spelled(needed))
+		case findings[0].Level == OK || refused != nil:
+			a.whole, a.lack = true, nil
 		}
 		return findings
 	}}

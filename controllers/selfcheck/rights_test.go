@@ -164,7 +164,12 @@ func TestReadyByRights(t *testing.T) {
 		g.Expect(fresh().Ready(t.Context())).To(Succeed(), "all work goes on without: %s", refused)
 		g.Expect(told[len(told)-1].Text).To(ContainSubstring(refused), "it is told all the same")
 	}
+	now.Store(&authorizer{refused: "get secrets"})
+	a = fresh()
+	g.Expect(a.Ready(t.Context())).NotTo(Succeed())
 	server.Close()
+	clock = clock.Add(time.Minute)
+	g.Expect(a.Ready(t.Context())).To(MatchError("rights are missing: get secrets"), "nobody has said anything else")
 	g.Expect(fresh().Ready(t.Context())).To(Succeed(), "nothing is known to be missing")
 	g.Expect(told[len(told)-1].Text).To(HavePrefix("cannot ask for rights: "))
 }
