@@ -448,6 +448,28 @@ var mutations = []mutation{
 		pkg: "./controllers/claim", run: "^TestAClaimThatIsDeletedForAMoveIsElsewhere$",
 	},
 	{
+		name: "a claim that arrives without its status is given another host", file: "../claim/decide.go",
+		old: "noted := c.Annotations[names.BoundHost]", new: `noted := ""`,
+		pkg: "./controllers/claim", run: "^TestAClaimThatArrivesBeforeItsHostTakesNoOther$",
+	},
+	{
+		name: "a machine with the boot MAC address of another host is gone on with", file: "policy/decide_inspect.go", old: "o.Double = doubleByInventory(o.Host, other)", new: "_ = other",
+		pkg: "./controllers/host", run: "^TestAnInventoryWithTheBootMACOfAnotherHostStops$",
+	},
+	{
+		name: "a host whose address was corrected stays stopped by what was found at the other one", file: "policy/decide_inspect.go", old: ", isMoved(o.Host), o.ofOtherMachine():", new: ":",
+		pkg: "./controllers/host", run: "^TestAnInventoryWithTheBootMACOfAnotherHostStops$",
+	},
+	{
+		name: "a network interface that all machines have stops their hosts", file: "resources/machines.go", old: "nodespec.KeyOfBootMAC(mac), 0", new: "nodespec.KeyOfMAC(mac), 0",
+		pkg: "./controllers/host", run: "^TestMachinesWhoseBMCInterfacesHaveOneAddress$",
+	},
+	{
+		name: "a claim has its host's spec written before its metadata names the host", file: "../claim/decide.go",
+		old: "case in.Claim.Annotations[names.BoundHost] != nameOf(in.Host):", new: "case false:",
+		pkg: "./controllers/claim", run: "^TestWhatAClaimsHostIsStandsInItsMetadataBeforeAnythingIsInstalled$",
+	},
+	{
 		name: "a claim that is elsewhere now gets its finalizer back", file: "../claim/controller.go", old: "		Gate:      here,\n", new: "",
 		pkg: "./controllers/claim", run: "^TestAClaimThatIsDeletedForAMoveIsElsewhere$",
 	},
