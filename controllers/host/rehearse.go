@@ -3,10 +3,12 @@ package host
 import (
 	"context"
 
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ironflow/ironflow/controllers/host/capacity"
 	"github.com/ironflow/ironflow/controllers/host/memory"
 )
 
@@ -43,4 +45,21 @@ func (r *Rehearsal) Memory(key types.NamespacedName) memory.Memory {
 // Remember has the next pass begin with this memory, and no other.
 func (r *Rehearsal) Remember(key types.NamespacedName, m memory.Memory) {
 	r.reconciler.memories.Load(key, m)
+}
+
+// Line is who works and who waits where the number of hosts at work is limited.
+func (r *Rehearsal) Line() capacity.Line { return r.reconciler.schedule.Slots.Queue.Line() }
+
+// Stand has the next pass begin with this line. wake is told of hosts that are let in.
+func (r *Rehearsal) Stand(l capacity.Line, wake func(types.NamespacedName)) {
+	r.reconciler.schedule.Slots.Queue.Load(l)
+	r.reconciler.schedule.Slots.Queue.OnGrant(wake)
+}
+
+// Resume gives hosts what they had before the process began, as the controller does once
+// it knows the nodes: a slot to those at work, their places in line to those that wait.
+func (r *Rehearsal) Resume(hosts []metal3.BareMetalHost) {
+	for name := range r.reconciler.ironics.Watches() {
+		r.reconciler.schedule.Slots.Resume(name, hosts)
+	}
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -155,6 +156,35 @@ func TestPlacesOfHostsThatLeave(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestALimitHoldsWhenIronicLosesItsNodes has one host at work at a time, and others in line, when the database of
+// Ironic is lost: all are registered and verified anew at once, which gives nobody a slot.
+func TestALimitHoldsWhenIronicLosesItsNodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorldWith(t, assisted(nil), Options{Limits: capacity.Limits{Total: 1}}, nil)
+		defer func() { w.stop() }()
+		hosts := []string{"host-1", "host-2", "host-3", "host-4"}
+		for i, name := range hosts[1:] {
+			w.apart(name, fmt.Sprintf("52:54:00:00:01:%02d", i))
+		}
+		w.untilNode("lab~host-1", "inspect wait", time.Minute)
+		let(5 * time.Second) // the others are in line
+		w.sim.Wipe()
+		for range 600 {
+			atWork := 0
+			for _, name := range hosts {
+				if n, _ := w.sim.Node("lab~" + name); strings.HasPrefix(n.ProvisionState, "inspect") {
+					atWork++
+				}
+			}
+			w.g.Expect(atWork).To(BeNumerically("<=", 1))
+			let(100 * time.Millisecond)
+		}
+		for _, h := range w.all() {
+			w.g.Expect(h.Status.Provisioning.State).To(Equal(metal3.StateAvailable), "each has its turn")
+		}
+	})
 }
 
 // TestAHeldHostCountsForItsOwnLimits: one that boots from virtual media takes no place of those that boot over the

@@ -7,7 +7,9 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,7 +17,7 @@ import (
 )
 
 // TestDeep searches for as long as MODEL_DURATION says, with more moves of users and
-// disturbances at a time, as far as MODEL_USERS and MODEL_FAULTS let it. Its last line is JSON.
+// disturbances at a time, as far as MODEL_USERS and MODEL_FAULTS let it, from the scenarios with MODEL_SCENARIO in their names. Its last line is JSON.
 func TestDeep(t *testing.T) {
 	duration, err := time.ParseDuration(os.Getenv("MODEL_DURATION"))
 	if err != nil {
@@ -31,7 +33,8 @@ func TestDeep(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), duration)
 	defer cancel()
-	result, err := Search(ctx, Scenarios(), Limits{
+	only := slices.DeleteFunc(Scenarios(), func(s Scenario) bool { return !strings.Contains(s.Name, os.Getenv("MODEL_SCENARIO")) })
+	result, err := Search(ctx, only, Limits{
 		Users: number("MODEL_USERS", 2), Faults: number("MODEL_FAULTS", 2), Depth: number("MODEL_DEPTH", 60),
 		States: number("MODEL_STATES", 200_000), Seed: uint64(number("MODEL_SEED", 1)), Workers: runtime.GOMAXPROCS(0),
 		Known: knownOnes(),

@@ -33,6 +33,8 @@ type doubt struct {
 	Unshown bool
 	// Readdressed means that a host was given another machine, of which nobody knows what is on it.
 	Readdressed bool
+	// Undeployed means that somebody has had a machine work in Ironic, which asks for no slot.
+	Undeployed bool
 }
 
 // grounds reports whether a machine may be left alone.

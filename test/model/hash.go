@@ -68,7 +68,7 @@ func (w *World) hash() uint64 {
 			fmt.Fprintln(&b, nodespec.OfAnotherTime(h, &n.Node))
 		}
 	}
-	fmt.Fprintln(&b, w.users, w.faults, w.ports, w.redirect, w.tenants, w.rows != nil, w.doubt, w.firmware, w.only)
+	fmt.Fprintln(&b, w.users, w.faults, w.ports, w.redirect, w.tenants, w.rows != nil, w.doubt, w.firmware, w.only, w.limited, w.resumed, w.line)
 	w.hashBehind(&b)
 	w.hashSecrets(&b)
 	sum := fnv.New64a()

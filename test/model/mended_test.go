@@ -374,4 +374,17 @@ an empty password in the Secret of a
 Ironic goes on with node-0
 externally provisioned a
 delete a`,
+	"a machine works whose host is not said to be in that phase when the controller dies": `
+scenario: two hosts of one limit
+Ironic goes on with node-1; crash after write 1
+image B for a`,
+	"a host whose node is verified again waits for its slot": `
+scenario: one at work, and one in line
+Ironic goes on with node-1
+somebody removes node-1
+Ironic goes on with node-2`,
+	"a machine works whose host comes from another cluster": `
+scenario: one at work, and one in line
+Ironic goes on with node-1
+moved to another cluster with its status: a`,
 }

@@ -315,6 +315,7 @@ var nodeMoves = []move{
 		func(w *World, id string) {
 			w.later(moment)
 			w.set(w.nodes[id].address, func(m *machine) { m.Disk = "" })
+			w.doubt.Undeployed = w.limited
 			undeploy(w, id, ironic.Transition{})
 		},
 	},

@@ -590,6 +590,18 @@ var mutations = []mutation{
 	{name: "what was given back is told by its record alone", file: "nodespec/wish.go", old: "&& !holds &&", new: "&& n.Extra[keyWish] == nil && !holds &&"},
 	{name: "what is to be kept is wiped with a host that could not be told so", file: "policy/decide_deprovision.go", old: "(o.Node.ProvisionState == ironic.StateActive || ", new: "("},
 	{
+		name: "a slot is not given back", file: "schedule/slots.go",
+		old: "	case o.Slot.Granted && !atWork:\n", new: "	case o.Slot.Granted && !atWork && o.Host == nil:\n",
+	},
+	{name: "who was at work before a start has no slot", file: "schedule/slots.go", old: "		s.Queue.Hold(key, policy.Place(o))\n		if !atWork", new: "		if !atWork"},
+	{name: "to be verified is work", file: "schedule/slots.go", old: " && node != ironic.StateVerifying", new: ""},
+	{
+		name: "nobody's machine works in a phase that is not stored", file: "schedule/slots.go",
+		old: "return known && works(row.ProvisionState)", new: "return known && works(row.ProvisionState) && slices.Contains(working, h.Status.Provisioning.State)",
+	},
+	{name: "the node of a host that names none does not count", file: "schedule/slots.go", old: "if h.Status.Provisioning.ID == \"\" {", new: "if false {"},
+	{name: "a limit is not kept", file: "policy/capacity.go", old: "if !o.Slot.Needed || o.Slot.Granted || !takesSlot(o, d.Do) {", new: "if true {"},
+	{
 		name: "what may be installed and is to be kept is cleaned with a host that could not be told so", file: "policy/decide_deprovision.go",
 		old: " || o.Node.ProvisionState == ironic.StateManageable)", new: ")",
 	},

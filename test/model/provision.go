@@ -109,6 +109,7 @@ func (g gateway) Transition(_ context.Context, id string, t ironic.Transition) e
 		if v.touches || t.Target == ironic.TargetDeleted {
 			w.checkOwner(g.run.host, n, string(t.Target))
 		}
+		w.checkLimit(id, t.Target)
 		v.start(w, id, t)
 		return nil
 	})

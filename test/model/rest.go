@@ -88,4 +88,5 @@ func (w *World) checkAll() {
 	for _, key := range w.hosts() {
 		w.checkRest(key)
 	}
+	w.checkLine()
 }

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/controllers/host"
+	"github.com/ironflow/ironflow/controllers/host/capacity"
 	"github.com/ironflow/ironflow/controllers/host/memory"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
@@ -51,6 +52,7 @@ type run struct {
 	world     *World
 	rehearsal *host.Rehearsal      // of a controller without firmware resources
 	keeping   *host.Rehearsal      // and of one with them
+	limiting  *host.Rehearsal      // and of one that limits how many hosts are at work
 	host      types.NamespacedName // whose pass it is
 	upset     upset
 	stale     bool
@@ -81,7 +83,11 @@ func newRun() (*run, error) {
 	if r.rehearsal, err = host.NewRehearsal(c, o); err != nil {
 		return nil, err
 	}
-	o.Firmware = keeper{r}
+	o.Limits = limits
+	if r.limiting, err = host.NewRehearsal(c, o); err != nil {
+		return nil, err
+	}
+	o.Limits, o.Firmware = capacity.Limits{}, keeper{r}
 	r.keeping, err = host.NewRehearsal(c, o)
 	return r, err
 }
@@ -153,6 +159,7 @@ const maxPasses = 30
 // toRest runs passes until no host is woken any more, or the process has died.
 func (r *run) toRest(w *World) {
 	r.world, r.dead = w, false
+	r.resume(w)
 	for range maxPasses {
 		key, found := w.nextWoken()
 		if !found || w.broken != "" || r.dead {
@@ -188,10 +195,8 @@ func (r *run) pass(key types.NamespacedName) {
 		}
 	}()
 	r.host = key
-	rehearsal := r.rehearsal
-	if w.firmware != notKept {
-		rehearsal = r.keeping
-	}
+	rehearsal := r.of(w)
+	rehearsal.Stand(w.line, w.wake)
 	rehearsal.Remember(key, w.memories[key])
 	_, r.stale = w.before[key]
 	r.stale = r.stale && r.upset.Stale
@@ -199,6 +204,7 @@ func (r *run) pass(key types.NamespacedName) {
 		delete(w.before, key)
 	}
 	result, err := rehearsal.Next(quiet, key)
+	w.line = rehearsal.Line()
 	w.settle(key, rehearsal.Memory(key), result, err)
 	if r.stale {
 		w.woken[key] = w.host(key) != nil // when the cache hears of the change
@@ -206,6 +212,18 @@ func (r *run) pass(key types.NamespacedName) {
 	}
 	if err != nil {
 		r.note("the pass ends with an error: %v", err)
+	}
+}
+
+// of is the controller that a world has.
+func (r *run) of(w *World) *host.Rehearsal {
+	switch {
+	case w.limited:
+		return r.limiting
+	case w.firmware != notKept:
+		return r.keeping
+	default:
+		return r.rehearsal
 	}
 }
 
@@ -243,6 +261,7 @@ func (w *World) restart() {
 	clear(w.errors)
 	clear(w.before)
 	w.rows = nil // a new watch lists all
+	w.line, w.resumed = capacity.Line{}, false
 	for _, key := range w.hosts() {
 		w.woken[key] = true
 	}

@@ -90,8 +90,17 @@ func ofTwo() []Scenario {
 		{Name: "two hosts of one Secret", settled: true, change: provisioned, second: func(w *World) *metal3.BareMetalHost {
 			return newHost("b", "2")
 		}},
+		{Name: "two hosts of one limit", settled: true, change: limited, second: func(*World) *metal3.BareMetalHost {
+			return newHost("b", "2")
+		}},
+		{Name: "one at work, and one in line", until: ironic.StateDeployWait, change: limited, second: func(*World) *metal3.BareMetalHost {
+			return newHost("b", "2")
+		}},
 	}
 }
+
+// limited is a host with an image where one host may work at a time.
+func limited(w *World, h *metal3.BareMetalHost) { h.Spec.Image, w.limited = image("A"), true }
 
 // begin makes the scenario's world.
 func (s Scenario) begin(r *run, users, faults int) *World {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ironflow/ironflow/controllers/host/capacity"
 	"github.com/ironflow/ironflow/controllers/host/memory"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -43,6 +44,11 @@ type World struct {
 	redirect bool
 	// firmware says whether somebody keeps the firmware resources of hosts, and what they ask for.
 	firmware firmware
+	// limited means that one host may be at work at a time; line is who is, and who waits for that.
+	limited bool
+	line    capacity.Line
+	// resumed means that the hosts have what they had in line before the process began.
+	resumed bool
 
 	// The controller's process: what it remembers, whom it will look at, and when.
 	memories map[types.NamespacedName]memory.Memory

@@ -41,9 +41,9 @@ func (s *Slots) Take(o *policy.Observed) {
 	o.Slot.Granted = o.Slot.Verdict.Granted
 }
 
-// resume gives the hosts of an Ironic what they had before this process began, now that
+// Resume gives the hosts of an Ironic what they had before this process began, now that
 // its nodes are known: a slot to those at work, their places in line to those that wait.
-func (s *Slots) resume(name string, hosts []metal3.BareMetalHost) {
+func (s *Slots) Resume(name string, hosts []metal3.BareMetalHost) {
 	for i := range hosts {
 		h := &hosts[i]
 		e, assigned := s.Ironics.Of(h)
@@ -76,29 +76,29 @@ func waitsSince(h *metal3.BareMetalHost) time.Time {
 	return since
 }
 
-// atWork reports whether the watch shows a host at work.
+// atWork reports whether the watch shows a host at work. One whose status does not name a
+// node, since that is lost or comes with the next pass, has the node of its name.
 func atWork(e ironics.Endpoint, h *metal3.BareMetalHost) bool {
 	row, known := e.Watch.Row(h.Status.Provisioning.ID)
-	return known && row.ProvisionState.Busy() && counts(h.Status.Provisioning.State, row.ProvisionState)
+	if h.Status.Provisioning.ID == "" {
+		row, known, _ = e.Watch.Named(nodespec.NodeName(h))
+	}
+	return known && works(row.ProvisionState)
 }
 
-// counts reports whether a host in a phase counts as at work while its node is busy.
-// One that is serviced does, and waits for no slot: it is in use, and off until then.
-func counts(state policy.State, node ironic.ProvisionState) bool {
-	return slices.Contains(working, state) || node == ironic.StateServicing || node == ironic.StateServiceWait
-}
-
-// busy reports whether the watch shows a host's node at work.
-func busy(e ironics.Endpoint, h *metal3.BareMetalHost) bool {
-	row, known := e.Watch.Row(h.Status.Provisioning.ID)
-	return known && row.ProvisionState.Busy()
+// works reports whether a node's machine is at work, which counts in each phase of its host:
+// that may not be stored yet when the process ends, and a host that is serviced is in use. To
+// be verified or adopted is no work: else hosts of an Ironic that has lost its nodes would get
+// slots by being registered again, all at once.
+func works(node ironic.ProvisionState) bool {
+	return node.Busy() && node != ironic.StateVerifying && node != ironic.StateAdopting
 }
 
 // Pause ends the wait of a host that is not looked at, and its work once its node is
 // not busy any more: the change of that brings it here.
 func (s *Slots) Pause(h *metal3.BareMetalHost) {
 	key := client.ObjectKeyFromObject(h)
-	if e, _ := s.Ironics.Of(h); !s.Queue.Holds(key) || !busy(e, h) {
+	if e, _ := s.Ironics.Of(h); !s.Queue.Holds(key) || !atWork(e, h) {
 		s.Queue.Leave(key)
 	}
 }
@@ -124,8 +124,8 @@ func (s *Slots) Settle(o *policy.Observed, ending Ending) {
 		s.Queue.Leave(key) // its label or address may have changed
 		return
 	}
-	busy := o.Node != nil && o.Node.ProvisionState.Busy()
-	mayWork := slices.Contains(working, o.State()) || busy && counts(o.State(), o.Node.ProvisionState)
+	busy := o.Node != nil && works(o.Node.ProvisionState)
+	mayWork := busy || slices.Contains(working, o.State())
 	atWork := busy || !o.Busy.Since.IsZero() || ending == Unanswered
 	switch {
 	case !mayWork:

@@ -62,7 +62,7 @@ func (s *Scheduler) whenRead(ctx context.Context, q queue, name string, watch ir
 		case <-time.After(cacheDelay):
 		}
 	}
-	s.Slots.resume(name, hosts.Items)
+	s.Slots.Resume(name, hosts.Items)
 	for i := range hosts.Items {
 		h := &hosts.Items[i]
 		if s.options.Ironics.Assigns() && s.waitedForOne(h) {
