@@ -65,6 +65,15 @@ func (c componentsConditioned) GetConditions() []metav1.Condition { return c.Sta
 // SetConditions implements reconcile.Conditioned.
 func (c componentsConditioned) SetConditions(list []metav1.Condition) { c.Status.Conditions = list }
 
+// Outcome is what is known of updates that Ironic was asked for. The zero value is that it
+// was asked for none.
+type Outcome struct {
+	// Updates are those that the machine has, or may have.
+	Updates []metal3.FirmwareUpdate
+	// Unknown means that nobody can tell whether they were made.
+	Unknown bool
+}
+
 // updatesUnknown reports a wish of which nobody can tell whether it was carried out: the
 // host was moved here with its status, as clusterctl does, and its components' status
 // was not. A machine is not flashed for that.
@@ -74,11 +83,17 @@ func updatesUnknown(h *metal3.BareMetalHost, c *metal3.HostFirmwareComponents) b
 	return moved && c.Status.LastUpdated == nil && len(c.Spec.Updates) > 0
 }
 
-// takeAsMade takes the updates that are wished for as carried out, and says so.
-func takeAsMade(c *metal3.HostFirmwareComponents) {
-	c.Status.Updates = slices.Clone(c.Spec.Updates)
+// Why it is not known which updates a machine has.
+const (
+	whyMoved = "the host was moved here without this status"
+	whyEnded = "Ironflow ended as it asked Ironic for updates, and was not there again before the machine was at rest"
+)
+
+// takeAsMade takes updates as carried out of which nobody can tell, and says so.
+func takeAsMade(c *metal3.HostFirmwareComponents, updates []metal3.FirmwareUpdate, why string) {
+	c.Status.Updates = slices.Clone(updates)
 	reconcile.SetCondition(componentsConditioned{c}, string(metal3.HostFirmwareComponentsChangeDetected), metav1.ConditionFalse, reasonTakenAsMade,
-		"the host was moved here without this status, so that it is not known which updates the machine has: those of the spec are taken as made, "+
+		why+", so that it is not known which updates the machine has: those of the spec are taken as made, "+
 			"and nothing is flashed. Compare status.components; to have one flashed, change its url, such as by a fragment")
 }
 

@@ -232,7 +232,7 @@ func TestUpdatesAreJudged(t *testing.T) {
 	s.g.Expect(wish).To(ConsistOf(bios, nic))
 	h := &metal3.BareMetalHost{}
 	s.g.Expect(s.client.Get(t.Context(), key, h)).To(Succeed())
-	c, err := s.keeper.ReadComponents(t.Context(), h, "node-a", []metal3.FirmwareUpdate{bios})
+	c, err := s.keeper.ReadComponents(t.Context(), h, "node-a", Outcome{Updates: []metal3.FirmwareUpdate{bios}})
 	s.g.Expect(err).NotTo(HaveOccurred())
 	wish, _ = UpdatesWish(c)
 	s.g.Expect(wish).To(ConsistOf(nic), "what was done is not done again")

@@ -198,9 +198,9 @@ func (k *Keeper) ensureSchema(ctx context.Context, h *metal3.BareMetalHost, sche
 
 // ReadComponents takes over what Ironic knows of the machine's components and
 // judges the spec. Without a resource one is made only if Ironic lists any
-// component: nil then means that there is nothing to keep. done, unless nil, are
-// the updates that were carried out.
-func (k *Keeper) ReadComponents(ctx context.Context, h *metal3.BareMetalHost, node string, done []metal3.FirmwareUpdate) (*metal3.HostFirmwareComponents, error) {
+// component: nil then means that there is nothing to keep. done is what became of
+// the updates that Ironic was asked for.
+func (k *Keeper) ReadComponents(ctx context.Context, h *metal3.BareMetalHost, node string, done Outcome) (*metal3.HostFirmwareComponents, error) {
 	c, err := k.readComponents(ctx, h, node, done)
 	if err == nil {
 		k.unread.read(h, left{components: true})
@@ -208,7 +208,7 @@ func (k *Keeper) ReadComponents(ctx context.Context, h *metal3.BareMetalHost, no
 	return c, err
 }
 
-func (k *Keeper) readComponents(ctx context.Context, h *metal3.BareMetalHost, node string, done []metal3.FirmwareUpdate) (*metal3.HostFirmwareComponents, error) {
+func (k *Keeper) readComponents(ctx context.Context, h *metal3.BareMetalHost, node string, done Outcome) (*metal3.HostFirmwareComponents, error) {
 	listed, err := k.gateway.Firmware(ctx, node)
 	if err != nil {
 		return nil, err
@@ -226,20 +226,25 @@ func (k *Keeper) readComponents(ctx context.Context, h *metal3.BareMetalHost, no
 	saver := reconcile.NewSaver(k.client, c)
 	c.Status.Components = components
 	switch {
-	case done != nil:
-		c.Status.Updates = done
+	case done.Unknown:
+		takeAsMade(c, done.Updates, whyEnded)
+	case done.Updates != nil:
+		c.Status.Updates = done.Updates
 	case updatesUnknown(h, c):
-		takeAsMade(c)
+		takeAsMade(c, c.Spec.Updates, whyMoved)
 	}
-	return c, k.saveComponents(ctx, saver, c)
+	return c, k.saveComponents(ctx, saver, h, c)
 }
 
 // JudgeUpdates judges a changed spec.
-func (k *Keeper) JudgeUpdates(ctx context.Context, c *metal3.HostFirmwareComponents) error {
-	return k.saveComponents(ctx, reconcile.NewSaver(k.client, c), c)
+func (k *Keeper) JudgeUpdates(ctx context.Context, h *metal3.BareMetalHost, c *metal3.HostFirmwareComponents) error {
+	return k.saveComponents(ctx, reconcile.NewSaver(k.client, c), h, c)
 }
 
-func (k *Keeper) saveComponents(ctx context.Context, saver *reconcile.Saver[*metal3.HostFirmwareComponents], c *metal3.HostFirmwareComponents) error {
+func (k *Keeper) saveComponents(
+	ctx context.Context, saver *reconcile.Saver[*metal3.HostFirmwareComponents], h *metal3.BareMetalHost, c *metal3.HostFirmwareComponents,
+) error {
+	fillIn(h, c)
 	events := judgeUpdates(c)
 	if saver.Changed(c) {
 		c.Status.LastUpdated = now()

@@ -34,7 +34,7 @@ func TestOnARealAPIServer(t *testing.T) {
 		settings, err := keeper.ReadSettings(t.Context(), h, "node-a")
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(settings.Status.Settings).To(HaveKeyWithValue("Cores", "4"))
-		components, err := keeper.ReadComponents(t.Context(), h, "node-a", nil)
+		components, err := keeper.ReadComponents(t.Context(), h, "node-a", Outcome{})
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(components.Status.Components).To(HaveLen(1))
 	}

@@ -138,12 +138,12 @@ func (r *reconciler) components(ctx context.Context, h *metal3.BareMetalHost, un
 		if !atRest(h) {
 			return nil
 		}
-		_, err = r.keeper.ReadComponents(ctx, h, h.Status.Provisioning.ID, nil)
+		_, err = r.keeper.ReadComponents(ctx, h, h.Status.Provisioning.ID, Outcome{})
 		return err
 	case c == nil || judged(c.Status.Conditions, c.Generation, string(metal3.HostFirmwareComponentsChangeDetected)):
 		return nil
 	}
-	return r.keeper.JudgeUpdates(ctx, c)
+	return r.keeper.JudgeUpdates(ctx, h, c)
 }
 
 // policy makes the host the owner of its update policy, so that they go together.

@@ -87,6 +87,8 @@ var Conditions = []Condition{
 	{host, "FailedWith", yes, "Recorded", "Digests of what was there when the present error, or a failed detachment, was recorded: when one of these changes, it is tried again at once, also after a restart of the program. See [what tries again at once](baremetalhost.md#what-tries-again-at-once)."},
 	{host, "RetryAcknowledged", yes, "RetryHandled", "The last value of `ironflow.io/retry` that was carried out."},
 	{host, "DeploymentsFailed", yes, "InARow", "How many deployments of the same image or method have failed in a row; after `--max-provisioning-retries` failures, it is not tried again."},
+	{host, "WorkAccepted", yes, "AcceptedByIronic", "Which work on RAID volumes, BIOS settings or firmware Ironic has accepted last, by the time of its record on the node. Without it, what happened to the node since is not taken for that work."},
+	{host, "UpdatesRecorded", yes, "AsRecorded", "Digests of the firmware updates that the machine has: a HostFirmwareComponents that is deleted and created again is filled in by it, and nothing is flashed twice."},
 	{host, "CredentialsSent", yes, "Sent", "A digest of the user name and password of the BMC that were last sent to Ironic, to find out whether they have changed. Its key is the UID of the Secret, so that they cannot be guessed from it."},
 
 	{host, "Linked", yes, "Linked", "The host has the label of an InfraEnv, and its Agent, which the message names, is approved."},
@@ -114,7 +116,7 @@ var Conditions = []Condition{
 	{settings, "Valid", no, "ConfigurationError", "A setting does not fit the machine's schema, or nothing was read from the machine yet: the message names it."},
 	{components, "ChangeDetected", yes, "OK", "Updates of the spec were not made yet."},
 	{components, "ChangeDetected", no, "OK", "All updates of the spec were made."},
-	{components, "ChangeDetected", no, "TakenAsMade", "The host was moved here without this status: the updates of the spec count as made, and nothing is flashed. To have one flashed, change its url."},
+	{components, "ChangeDetected", no, "TakenAsMade", "It is not known which updates the machine has, since the host was moved here without this status, or Ironflow ended as it asked for them: those of the spec count as made, and nothing is flashed. To have one flashed, change its url."},
 	{components, "Valid", yes, "OK", "The machine has the components that are to be updated."},
 	{components, "Valid", no, "InvalidComponent", "A component is not known: the message names it."},
 

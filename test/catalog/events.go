@@ -24,7 +24,7 @@ var Events = []Event{
 	{host, "ProvisioningComplete", false, "The machine boots from its disk."},
 	{host, "ServicingStarted", false, "BIOS settings or firmware of a provisioned machine are being changed."},
 	{host, "ServicingComplete", false, "They are changed."},
-	{host, "ServicingAborted", false, "Servicing was ended: the spec asks for nothing more that the HostUpdatePolicy allows."},
+	{host, "ServicingAborted", false, "Servicing was ended: the spec asks for nothing more that the HostUpdatePolicy allows, or it is not known whether the machine was serviced; the message says which."},
 	{host, "ServicingPutOff", false, "The machine was on again before servicing began, or is to be off after it has failed; it is serviced in its next reboot, or when it is switched on."},
 	{host, "DeprovisioningStarted", false, "The machine is given back."},
 	{host, "DeprovisioningCancelled", false, "The spec asks again for what is on the machine, before Ironic was asked for anything: the machine stays in use."},

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	reads "github.com/ironflow/ironflow/controllers/firmware"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -88,7 +89,7 @@ func (k keeper) ReadSettings(ctx context.Context, h *metal3.BareMetalHost, _ str
 }
 
 // ReadComponents implements execute.Firmware.
-func (k keeper) ReadComponents(ctx context.Context, h *metal3.BareMetalHost, _ string, _ []metal3.FirmwareUpdate) (*metal3.HostFirmwareComponents, error) {
+func (k keeper) ReadComponents(ctx context.Context, h *metal3.BareMetalHost, _ string, _ reads.Outcome) (*metal3.HostFirmwareComponents, error) {
 	return k.Components(ctx, h)
 }
 

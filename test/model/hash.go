@@ -53,7 +53,7 @@ func (w *World) hash() uint64 {
 		n := *w.nodes[id]
 		fmt.Fprintln(&b, rank(n.UpdatedAt), rank(n.ProvisionUpdatedAt), rank(n.InspectionFinishedAt), n.password, n.silent, n.wish, n.inspect, n.restarts, n.chosen, n.abandoned, n.address, n.unseen, n.unabortable, n.begun)
 		if order := plan.OrderOf(&n.Node); order != nil {
-			fmt.Fprintln(&b, order.Started(&n.Node), order.Since.Before(n.ProvisionUpdatedAt))
+			fmt.Fprintln(&b, order.Moved(&n.Node), order.Since.Before(n.ProvisionUpdatedAt))
 		}
 		n.UpdatedAt, n.ProvisionUpdatedAt, n.InspectionFinishedAt, n.CreatedAt = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 		n.Agent = ironic.AgentInfo{}

@@ -605,4 +605,29 @@ var mutations = []mutation{
 		name: "what may be installed and is to be kept is cleaned with a host that could not be told so", file: "policy/decide_deprovision.go",
 		old: " || o.Node.ProvisionState == ironic.StateManageable)", new: ")",
 	},
+	{
+		name: "work is recorded on the node before its turn", file: "plan/order.go",
+		old: " && o.Turn\n", new: "\n",
+		pkg: "./controllers/host", run: "^TestAnOrderThatWaitsInLineIsNotDoneByAnInspection$",
+	},
+	{
+		name: "whatever happens to a node is the work that it records", file: "plan/order.go",
+		old: "return !o.Heeded || c != nil && c.Message", new: "return c == nil || c.Message",
+		pkg: "./controllers/host", run: "^(TestAnOrderThatIsTurnedAwayIsNotDoneByAnInspection|TestAServiceOrderThatIsTurnedAwayIsNotDoneByARescue)$",
+	},
+	{
+		name: "work of which nobody knows is done again", file: "plan/order.go",
+		old: "!o.Taken(&h.Status) && !o.Since.Equal(unasked)", new: "!o.Taken(&h.Status) && o.Since.Equal(unasked)",
+		pkg: "./controllers/host", run: "^TestWorkOfWhichNobodyKnowsIsNeitherRepeatedNorRecorded$",
+	},
+	{
+		name: "work that is seen under way is nobody's", file: "policy/decide_prepare.go",
+		old: "	if o.Heard {\n", new: "	if o.Host != nil {\n",
+		pkg: "./controllers/host", run: "^TestWorkThatIsSeenUnderWayCounts$",
+	},
+	{
+		name: "updates are recorded by an object alone that may be made anew", file: "policy/decide.go",
+		old: "		concernUpdates,\n", new: "",
+		pkg: "./controllers/host", run: "^TestFirmwareIsNotFlashedAgainForAnObjectThatIsMadeAnew$",
+	},
 }

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/plan"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/ironic"
@@ -49,6 +50,9 @@ func (w *Work) onIronic(ctx context.Context, action policy.Action) error {
 		n, _, err := g.Update(ctx, a.Node(), a.Desired)
 		if err == nil {
 			o.Applied = &a.Desired
+		}
+		if _, writes := a.Desired.Extra[plan.KeyOrder]; writes && err == nil {
+			o.Unasked = orderTime(n)
 		}
 		return w.see(n, err)
 	case nodeaction.EnsurePorts:
@@ -104,7 +108,11 @@ func (w *Work) change(ctx context.Context, action policy.Action) error {
 			o.Inventory, o.NoInventory = nil, false // also where Ironic takes it, and the answer is lost
 		}
 		o.Verifying = time.Time{} // of another verification
-		if err := g.Transition(ctx, a.Node().UUID, a.Transition); err != nil {
+		err := g.Transition(ctx, a.Node().UUID, a.Transition)
+		if kind := ironic.KindOf(err); err == nil || kind != ironic.Busy && kind != ironic.Rejected {
+			o.Unasked = time.Time{} // taken, or nobody knows
+		}
+		if err != nil {
 			return err
 		}
 		o.LostAgent = false // whatever the node did before, it does something else now
@@ -139,6 +147,14 @@ func (w *Work) change(ctx context.Context, action policy.Action) error {
 	w.Asked = true
 	w.Watch.Learn(*o.Node)
 	return nil
+}
+
+// orderTime is of when the order on a node is; zero for none.
+func orderTime(n *ironic.Node) time.Time {
+	if order := plan.OrderOf(n); order != nil {
+		return order.Since
+	}
+	return time.Time{}
 }
 
 // enrol creates the node with all that is known.

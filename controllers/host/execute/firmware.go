@@ -32,7 +32,7 @@ func (w *Work) readFirmware(ctx context.Context, action policy.Action) (err erro
 		switch c := o.Firmware.Components; {
 		case err == nil:
 			o.Firmware.Components, o.Firmware.ComponentsRead = components, true
-		case refused(err) && a.Done == nil && c != nil && len(c.Spec.Updates) == 0:
+		case refused(err) && a.Done.Updates == nil && c != nil && len(c.Spec.Updates) == 0:
 			o.Firmware.ComponentsRead, err = true, nil
 		}
 		return err

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ironflow/ironflow/controllers/firmware"
 	"github.com/ironflow/ironflow/controllers/host/ironics"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/controllers/host/resources"
@@ -65,5 +66,5 @@ type Media interface {
 type Firmware interface {
 	Make(ctx context.Context, h *metal3.BareMetalHost, node string) error
 	ReadSettings(ctx context.Context, h *metal3.BareMetalHost, node string) (*metal3.HostFirmwareSettings, error)
-	ReadComponents(ctx context.Context, h *metal3.BareMetalHost, node string, done []metal3.FirmwareUpdate) (*metal3.HostFirmwareComponents, error)
+	ReadComponents(ctx context.Context, h *metal3.BareMetalHost, node string, done firmware.Outcome) (*metal3.HostFirmwareComponents, error)
 }

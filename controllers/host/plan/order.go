@@ -10,6 +10,8 @@ import (
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
@@ -22,13 +24,17 @@ const KeyOrder = "ironflow_order"
 // Order is what Ironic was, or is about to be, asked to change on a machine. It
 // is kept on the node from before the request until its result is recorded on
 // the host, so that a controller that dies at any moment neither repeats work
-// that is done nor takes work for done that is not: Since is the node's own
-// provision_updated_at, which any request for cleaning or servicing moves.
+// that is done nor takes work for done that is not. Since is the node's own
+// provision_updated_at, which any request for cleaning or servicing moves; but others
+// move it as well, so that the host records which order Ironic has taken: see [Order.Take].
 type Order struct {
 	// Service tells servicing from preparing.
 	Service bool `json:"service,omitempty"`
 	// Since is the node's provision_updated_at when the order was written.
 	Since time.Time `json:"since"`
+	// Heeded means that the host records whether Ironic has taken the order. Those of
+	// older versions were taken if the node has moved since.
+	Heeded bool `json:"heeded,omitempty"`
 	// Failed means that it was started and did not end well: what it was about is
 	// in an unknown state.
 	Failed bool `json:"failed,omitempty"`
@@ -75,17 +81,59 @@ func (o *Order) Value() any {
 	return value
 }
 
-// Started reports whether the node has moved since the order was written.
-func (o *Order) Started(n *ironic.Node) bool { return !o.Since.Equal(n.ProvisionUpdatedAt) }
+// Moved reports whether the node has moved since the order was written: for the order, or
+// for somebody else.
+func (o *Order) Moved(n *ironic.Node) bool { return !o.Since.Equal(n.ProvisionUpdatedAt) }
 
-// Done reports whether the order was carried out: it is over, and not failed.
-// Servicing that was aborted leaves the node where servicing that was done does,
-// with Ironic's word on it.
-func (o *Order) Done(n *ironic.Node) bool {
+// TakenCondition is on hosts for which Ironic has taken an order. Its message says which.
+const TakenCondition = "WorkAccepted"
+
+// reasonTaken is the condition's one reason.
+const reasonTaken = "AcceptedByIronic"
+
+// takenText is the condition's message.
+func (o *Order) takenText() string {
+	return "Ironic has accepted the work that the node records as of " + o.Since.UTC().Format(time.RFC3339Nano)
+}
+
+// Taken reports whether it is known that Ironic has taken the order.
+func (o *Order) Taken(s *metal3.BareMetalHostStatus) bool {
+	if o == nil {
+		return false
+	}
+	c := meta.FindStatusCondition(s.Conditions, TakenCondition)
+	return !o.Heeded || c != nil && c.Message == o.takenText()
+}
+
+// Take has the host's status record that Ironic has taken the order.
+func (o *Order) Take(s *metal3.BareMetalHostStatus, generation int64, now time.Time) {
+	meta.SetStatusCondition(&s.Conditions, metav1.Condition{
+		Type: TakenCondition, Status: metav1.ConditionTrue, Reason: reasonTaken, Message: o.takenText(),
+		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now).Rfc3339Copy(),
+	})
+}
+
+// rests reports whether the node has moved since the order was written, and rests now: it
+// is not failed, and neither is the order. Servicing that was aborted leaves the node where
+// servicing that was done does, with Ironic's word on it.
+func (o *Order) rests(n *ironic.Node) bool {
 	if o == nil || o.Failed || o.Service && strings.Contains(n.LastError, serviceAborted) {
 		return false
 	}
-	return o.Started(n) && !n.ProvisionState.Busy() && !n.ProvisionState.Failed()
+	return o.Moved(n) && !n.ProvisionState.Busy() && !n.ProvisionState.Failed()
+}
+
+// Done reports whether the order was carried out: Ironic has taken it, and is done without
+// a failure.
+func (o *Order) Done(h *metal3.BareMetalHost, n *ironic.Node) bool {
+	return o.rests(n) && o.Taken(&h.Status)
+}
+
+// Unknown reports whether nobody can tell whether the order was carried out: the node has
+// moved, and it is neither known that Ironic has taken the order nor that it has not.
+// unasked is the order that it is known not to have taken.
+func (o *Order) Unknown(h *metal3.BareMetalHost, n *ironic.Node, unasked time.Time) bool {
+	return o.rests(n) && !o.Taken(&h.Status) && !o.Since.Equal(unasked)
 }
 
 // serviceAborted is Ironic's word on servicing that was aborted.
@@ -93,14 +141,14 @@ const serviceAborted = "service operation was aborted"
 
 // unsure are the kinds of volumes whose state is unknown: a change of them has
 // failed, and none has succeeded since. A failed order of unknown content makes all
-// that is asked for unsure.
-func (o *Order) unsure(n *ironic.Node, asked metal3.RAIDConfig) []raidPart {
+// that is asked for unsure. done means that the order was carried out, unknown that nobody can tell.
+func (o *Order) unsure(asked metal3.RAIDConfig, done, unknown bool) []raidPart {
 	if o == nil {
 		return nil
 	}
 	parts := slices.Clone(o.Unsure)
 	switch {
-	case !o.Failed:
+	case !o.Failed && !unknown:
 	case o.Part != "":
 		parts = append(parts, o.Part)
 	case len(o.Settings)+len(o.Updates) == 0:
@@ -112,7 +160,7 @@ func (o *Order) unsure(n *ironic.Node, asked metal3.RAIDConfig) []raidPart {
 		}
 	}
 	slices.Sort(parts)
-	return slices.DeleteFunc(slices.Compact(parts), func(p raidPart) bool { return p == o.Part && o.Done(n) })
+	return slices.DeleteFunc(slices.Compact(parts), func(p raidPart) bool { return p == o.Part && done })
 }
 
 // Same reports whether two orders ask for the same at the same moment.
@@ -130,7 +178,7 @@ func desiredOrder(o Input, p Plan, complete bool) ironic.Fields {
 	switch {
 	case failed && have == nil && o.Node.ProvisionState == ironic.StateCleanFailed:
 		return ironic.Fields{KeyOrder: (&Order{Failed: true, Since: o.Node.ProvisionUpdatedAt}).Value()}
-	case failed && have != nil && !have.Failed && have.Started(o.Node):
+	case failed && have != nil && !have.Failed && have.Moved(o.Node):
 		marked := *have
 		marked.Failed = true
 		return ironic.Fields{KeyOrder: marked.Value()}
@@ -145,10 +193,11 @@ func desiredOrder(o Input, p Plan, complete bool) ironic.Fields {
 }
 
 // mayOrder reports whether the node is in the state from which the work is asked
-// for: a change of state on the way there would look like work that was done.
+// for, and nothing is left to be waited for: what happens to the node after the order
+// was written may be the work.
 func mayOrder(o Input) bool {
 	if o.Host.Status.Provisioning.State == metal3.StatePreparing {
-		return o.Node.ProvisionState == ironic.StateManageable
+		return o.Node.ProvisionState == ironic.StateManageable && o.Turn
 	}
 	return o.Node.ProvisionState == ironic.StateActive && o.Host.Status.OperationalStatus == metal3.OperationalStatusServicing && InReboot(o.Host, o.Node)
 }

@@ -25,16 +25,19 @@ func TestUnsureVolumes(t *testing.T) {
 		"failed, replaced, done":           {&Order{Part: hardwareVolumes, Since: past, Unsure: []raidPart{hardwareVolumes}}, nil},
 		"failed, another kind done":        {&Order{Part: softwareVolumes, Since: past, Unsure: []raidPart{hardwareVolumes}}, []raidPart{hardwareVolumes}},
 		"failed, but only settings":        {&Order{Since: past, Failed: true, Settings: map[string]any{"a": 1}}, nil},
+		"nobody knows":                     {&Order{Part: hardwareVolumes, Since: past, Heeded: true}, []raidPart{hardwareVolumes}},
 		"somebody else's cleaning, failed": {&Order{Since: past, Failed: true}, []raidPart{hardwareVolumes}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := &ironic.Node{Row: ironic.Row{ProvisionState: ironic.StateManageable, ProvisionUpdatedAt: noon}}
 			g := NewWithT(t)
+			h := &metal3.BareMetalHost{}
+			unsure := c.order.unsure(asked, c.order.Done(h, n), c.order.Unknown(h, n, time.Time{}))
 			if c.want == nil {
-				g.Expect(c.order.unsure(n, asked)).To(BeEmpty())
+				g.Expect(unsure).To(BeEmpty())
 				return
 			}
-			g.Expect(c.order.unsure(n, asked)).To(Equal(c.want))
+			g.Expect(unsure).To(Equal(c.want))
 		})
 	}
 }
@@ -62,7 +65,7 @@ func TestAbortedServicingIsNotDone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			past := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 			node := &ironic.Node{Row: ironic.Row{ProvisionState: ironic.StateActive, ProvisionUpdatedAt: past.Add(time.Minute), LastError: c.word}}
-			NewWithT(t).Expect((&Order{Service: true, Since: past}).Done(node)).To(Equal(c.done))
+			NewWithT(t).Expect((&Order{Service: true, Since: past}).Done(&metal3.BareMetalHost{}, node)).To(Equal(c.done))
 		})
 	}
 }

@@ -5,11 +5,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/firmware"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/ironic"
@@ -58,8 +60,8 @@ type Plan struct {
 type Reading struct {
 	// Components means the versions of the firmware; else the BIOS settings are meant.
 	Components bool
-	// Done are the updates that were carried out and not recorded yet; nil for none.
-	Done []metal3.FirmwareUpdate
+	// Done are the updates that were carried out, or may have been, and not recorded yet.
+	Done firmware.Outcome
 }
 
 // Work is one request for manual cleaning or servicing.
@@ -81,6 +83,12 @@ type Input struct {
 	RAIDInterface string
 	// Firmware is what is known of the firmware and wished for it.
 	Firmware Firmware
+	// Turn means that nothing has to be waited for before Ironic is asked for the work.
+	Turn bool
+	// Unasked is the time of the order that Ironic is known not to have taken; zero for none.
+	Unasked time.Time
+	// Anew means that somebody asks for another attempt at volumes in an unknown state.
+	Anew bool
 }
 
 // Of makes the plan for the phase that the host is in.
@@ -119,9 +127,10 @@ func (p planner) plan() Plan {
 	if have != nil && have.Service != p.service {
 		have = nil // of another phase of life
 	}
-	p.unsure = have.unsure(p.Node, p.raidWish())
-	if have.Done(p.Node) {
-		if result := p.record(have); result.Is != AllDone {
+	done, unknown := have.Done(p.Host, p.Node), have.Unknown(p.Host, p.Node, p.Unasked)
+	p.unsure = have.unsure(p.raidWish(), done, unknown)
+	if done || unknown {
+		if result := p.record(have, unknown); result.Is != AllDone {
 			return result
 		}
 	}
@@ -140,7 +149,7 @@ func (p planner) plan() Plan {
 	if len(wish.settings)+len(wish.updates) == 0 {
 		return Plan{}
 	}
-	if have.Done(p.Node) && p.Host.Status.ErrorType == "" {
+	if done && p.Host.Status.ErrorType == "" {
 		if ignored := ignored(have.Settings, wish.settings); ignored != "" {
 			return Plan{Is: Hopeless, Problem: "the BIOS settings " + ignored + " were applied without an error, but the machine still shows " +
 				"other values: correct HostFirmwareSettings, or look at the BMC's own log"}
@@ -179,14 +188,21 @@ func (p planner) firmwareWish() (w wishes, look *Reading) {
 	return w, nil
 }
 
-// record compares the host with what a finished order has changed.
-func (p planner) record(done *Order) Plan {
+// unknownVolumes is why volumes are left as they are.
+const unknownVolumes = "it is not known whether Ironic has changed the RAID volumes: Ironflow ended as it asked for that, and was not there again before " +
+	"the machine was at rest. Nothing is done to them; to have them deleted and made as spec.raid says, set the annotation " + names.Retry
+
+// record compares the host with what a finished order has changed. What nobody knows of is neither
+// recorded nor repeated; BIOS settings are read from the machine in any case.
+func (p planner) record(done *Order, unknown bool) Plan {
 	f := &p.Firmware
 	switch {
-	case done.RAID != nil && p.raid && !nodespec.SameRAID(done.RAID, p.Host.Status.Provisioning.RAID):
+	case unknown && done.Part != "" && p.raid && !p.Anew:
+		return Plan{Is: Hopeless, Problem: unknownVolumes}
+	case !unknown && done.RAID != nil && p.raid && !nodespec.SameRAID(done.RAID, p.Host.Status.Provisioning.RAID):
 		return Plan{Is: ToRecord, RAID: done.RAID}
 	case len(done.Updates) > 0 && f.Components != nil && !slices.Equal(f.Components.Status.Updates, done.Updates):
-		return Plan{Is: ToLook, Look: Reading{Components: true, Done: done.Updates}}
+		return Plan{Is: ToLook, Look: Reading{Components: true, Done: firmware.Outcome{Updates: done.Updates, Unknown: unknown}}}
 	case len(done.Settings) > 0 && f.Settings != nil && !f.SettingsRead && shows(f.Settings, done.Settings) != nil:
 		return Plan{Is: ToLook, Look: Reading{}}
 	}
@@ -248,7 +264,7 @@ func (p planner) withRAID(job *raidJob, wish wishes) Plan {
 
 // toDo completes work with firmware changes and the order that announces it.
 func (p planner) toDo(w Work, wish wishes) Plan {
-	w.Order.Service, w.Order.Since = p.service, p.Node.ProvisionUpdatedAt
+	w.Order.Service, w.Order.Since, w.Order.Heeded = p.service, p.Node.ProvisionUpdatedAt, true
 	w.Order.Settings, w.Order.Updates, w.Order.Unsure = wish.settings, wish.all, p.unsure
 	if len(wish.settings) > 0 {
 		w.Steps = append(w.Steps, ironic.ApplyBIOSStep(wish.settings))

@@ -30,6 +30,9 @@ const waitSlot = lookAgain
 // takesSlot reports whether an action makes a machine boot the live image or work
 // for long. Ending what is under way takes none: it has one.
 func takesSlot(o *Observed, a Action) bool {
+	if _, is := a.(nodeaction.SetRAID); is {
+		return true // it belongs to the cleaning that follows
+	}
 	t, is := a.(nodeaction.Transition)
 	if !is {
 		return false

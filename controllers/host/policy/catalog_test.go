@@ -11,7 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/firmware"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/plan"
 	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/controllers/host/trigger"
 	"github.com/ironflow/ironflow/controllers/host/view"
@@ -92,6 +94,8 @@ func situations() []situation {
 	kept.Status.Conditions = d.Status.Conditions
 	trigger.Of(trigger.Facts{Host: kept}).Store(kept)
 	reconcile.SetCondition(kept, RetryCondition, metav1.ConditionTrue, ReasonRetryHandled, RetryMessage("now"))
+	new(plan.Order).Take(&kept.Status, 1, noon)
+	firmware.Record(&kept.Status, componentsOf(flash, flash), 1, noon)
 	return append(all, situation{refused, Findings{Now: noon}}, situation{recorded, Findings{Now: noon}}, situation{doubted, Findings{Now: noon}}, situation{kept, Findings{Now: noon}})
 }
 

@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ironflow/ironflow/controllers/host/plan"
 )
 
 // sentCondition is on hosts whose BMC credentials Ironic was sent. Its message holds the
@@ -55,10 +57,12 @@ func sentCredentials(h *metal3.BareMetalHost) string {
 // SavedBefore takes over what was saved before the request that is decided on, but for what
 // that one sends: what was saved stays said, so that the result is no reason for a second patch.
 func (d *Decision) SavedBefore(saved *metal3.BareMetalHostStatus) {
-	sent := meta.FindStatusCondition(d.Status.Conditions, sentCondition)
+	decided := d.Status.Conditions
 	d.Status.Conditions, d.Status.LastUpdated = slices.Clone(saved.Conditions), saved.LastUpdated
-	if sent != nil {
-		meta.SetStatusCondition(&d.Status.Conditions, *sent)
+	for _, kind := range []string{sentCondition, plan.TakenCondition} {
+		if c := meta.FindStatusCondition(decided, kind); c != nil {
+			meta.SetStatusCondition(&d.Status.Conditions, *c)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/firmware"
 	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/controllers/reconcile"
@@ -79,6 +80,8 @@ func init() {
 		concernClaim,
 		// Before everything that may wait: it comes along with a host that is moved while it is detached or failing.
 		concernDeployed,
+		// Likewise: before the order goes by which updates were made, and before the object goes that shows them.
+		concernUpdates,
 		// Likewise: the labels of the live image follow those of the host also while it is failing or has no usable BMC.
 		concernLabels,
 		// Before everything that needs BMC or node: this needs neither.
@@ -137,6 +140,14 @@ func concernClaim(o *Observed, d *Decision) {
 	}
 	if !claimed || o.Ironic.Unwritten && !o.Deleting() {
 		d.do(Claim{Ironic: o.Ironic.Name})
+	}
+}
+
+// concernUpdates has the host's status keep which firmware updates its machine has: the object that
+// shows them may be made anew at any time.
+func concernUpdates(o *Observed, d *Decision) {
+	if !o.Deleting() && firmware.Record(&d.Status, o.Firmware.Components, o.Host.Generation, o.Now) {
+		d.Again = true
 	}
 }
 

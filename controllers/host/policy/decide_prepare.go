@@ -17,7 +17,9 @@ func stepPreparing(o *Observed, d *Decision) {
 	case ironic.StateManageable, ironic.StateAvailable:
 		prepare(o, d)
 	case ironic.StateCleaning, ironic.StateCleanWait:
-		d.wait(lookAgain, cleaningNote(o))
+		if !takenUnheard(o, d) {
+			d.wait(lookAgain, cleaningNote(o))
+		}
 	case ironic.StateCleanFailed:
 		afterFailure(o, d, metal3.PreparationError, func() { leaveCleanFailed(o, d) })
 	default:
@@ -49,7 +51,7 @@ func prepare(o *Observed, d *Decision) {
 				d.do(read.SetRAID(p.Work.Disks))
 			}
 		default:
-			transition(o, d, ironic.Transition{Target: ironic.TargetClean, CleanSteps: p.Work.Steps})
+			carryOutOrder(o, d, ironic.Transition{Target: ironic.TargetClean, CleanSteps: p.Work.Steps})
 			d.event("PreparingStarted", "Preparing started: "+stepNames(p.Work.Steps))
 		}
 	case plan.AllDone:
@@ -70,7 +72,59 @@ func prepare(o *Observed, d *Decision) {
 func (o *Observed) plan(n nodeaction.Known) plan.Plan { return plan.Of(o.planInput(n)) }
 
 func (o *Observed) planInput(n nodeaction.Known) plan.Input {
-	return plan.Input{Host: o.Host, Node: n.Node(), RAIDInterface: o.BMC.Access.Interfaces.RAID, Firmware: o.Firmware}
+	return plan.Input{
+		Host: o.Host, Node: n.Node(), RAIDInterface: o.BMC.Access.Interfaces.RAID, Firmware: o.Firmware,
+		Turn: (!o.Slot.Needed || o.Slot.Granted) && o.Preflight.fit(), Unasked: o.Unasked, Anew: o.Failing() && RetryPending(o.Host),
+	}
+}
+
+// carryOutOrder asks Ironic for the work that is recorded on the node. That it has taken it is
+// recorded on the host: the node may move for other reasons.
+func carryOutOrder(o *Observed, d *Decision, t ironic.Transition) {
+	n, ok := o.readNode(d)
+	if !ok {
+		return
+	}
+	if order := plan.OrderOf(n.Node()); order != nil {
+		order.Take(&d.Status, o.Host.Generation, o.Now)
+	}
+	d.do(n.Transition(t))
+}
+
+// takenUnheard records that Ironic has taken an order that it is seen to carry out, as when its answer
+// or what was known of that was lost, and reports whether it does.
+func takenUnheard(o *Observed, d *Decision) bool {
+	if o.Heard {
+		return false
+	}
+	n, ok := o.knownNode(d)
+	if !ok {
+		return true
+	}
+	cleaning := o.Node.ProvisionState == ironic.StateCleaning || o.Node.ProvisionState == ironic.StateCleanWait
+	order := plan.OrderOf(n.Node())
+	switch {
+	case order == nil || order.Failed || order.Taken(&o.Host.Status) || !order.Moved(n.Node()):
+	case order.Service == cleaning || order.Since.Equal(o.Unasked): // somebody else's
+	case cleaning && o.Node.TargetProvisionState == ironic.StateAvailable: // automated
+	default:
+		order.Take(&d.Status, o.Host.Generation, o.Now)
+		d.Again = true
+		return true
+	}
+	return false
+}
+
+// heard reports whether the status records that Ironic has taken the order that it carries out.
+func (o *Observed) heard() bool {
+	switch {
+	case o.Node == nil || !o.Node.ProvisionState.Busy():
+		return false
+	case o.Heard:
+		return true
+	}
+	n, known := o.InFull()
+	return known && plan.OrderOf(n.Node()).Taken(&o.Host.Status)
 }
 
 // readFirmware is the action that takes over what a plan is missing.

@@ -22,8 +22,13 @@ func servicing(o *Observed, d *Decision) bool {
 	}
 	switch state {
 	case ironic.StateServicing:
-		d.wait(lookAgain, serviceNote(o))
+		if !takenUnheard(o, d) {
+			d.wait(lookAgain, serviceNote(o))
+		}
 	case ironic.StateServiceWait:
+		if takenUnheard(o, d) {
+			return true
+		}
 		if _, read := o.AsRead(); read && !serviceWished(o) {
 			abortService(o, d)
 			return true
@@ -62,26 +67,32 @@ func serviceActive(o *Observed, d *Decision) bool {
 	case p.Is == plan.ToDo && plan.InReboot(o.Host, n.Node()):
 		startService(o, d, p.Work)
 	default:
-		endService(d, n, p)
+		endService(o, d, n, p)
 	}
 	return true
 }
 
 // endService ends servicing. It is complete only if Ironic was seen to carry it out:
 // with a machine that runs again before Ironic was asked, it waits for the next reboot.
-func endService(d *Decision, n nodeaction.Known, p plan.Plan) {
+func endService(o *Observed, d *Decision, n nodeaction.Known, p plan.Plan) {
 	d.Status.OperationalStatus = metal3.OperationalStatusOK
 	d.Again = true
 	switch have := plan.OrderOf(n.Node()); {
-	case have.Done(n.Node()):
+	case have.Done(o.Host, n.Node()):
 		complete(d)
 		d.event("ServicingComplete", "Servicing completed")
 	case p.Is == plan.ToDo:
 		d.event("ServicingPutOff", "Servicing had not begun, and the machine is in no reboot any more; what is asked for is done in its next one")
-	case have == nil || !have.Started(n.Node()):
+	case have.Unknown(o.Host, n.Node(), o.Unasked):
+		d.event("ServicingAborted", unknownService)
+	case !have.Taken(&o.Host.Status) || !have.Moved(n.Node()):
 		d.event("ServicingAborted", nothingToService)
 	}
 }
+
+// unknownService is why servicing is over of which nobody knows.
+const unknownService = "It is not known whether the machine was serviced: Ironflow ended as it asked Ironic for that, and was not there again before the " +
+	"machine was at rest. Updates are taken as made; BIOS settings that the machine does not have are written in the next reboot"
 
 // nothingToService is why servicing is given up.
 const nothingToService = "Servicing is given up: nothing is asked for any more that the HostUpdatePolicy allows"
@@ -114,7 +125,7 @@ func serviceBeforePowerOn(o *Observed, d *Decision) bool {
 }
 
 func startService(o *Observed, d *Decision, w plan.Work) {
-	transition(o, d, ironic.Transition{Target: ironic.TargetService, ServiceSteps: w.Steps})
+	carryOutOrder(o, d, ironic.Transition{Target: ironic.TargetService, ServiceSteps: w.Steps})
 }
 
 func abortService(o *Observed, d *Decision) {

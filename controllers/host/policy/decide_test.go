@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/firmware"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/plan"
 	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
@@ -431,6 +432,7 @@ func recorded(o *Observed) *Observed {
 	if w, deployed := wish[o.State()]; deployed {
 		metav1.SetMetaDataAnnotation(&o.Host.ObjectMeta, names.Deployed, w.Digest())
 	}
+	firmware.Record(&o.Host.Status, o.Firmware.Components, o.Host.Generation, o.Now)
 	return o
 }
 

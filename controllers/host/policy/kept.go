@@ -49,6 +49,12 @@ type Kept struct {
 	SeenIn State
 	// SeenOf is which machine that was.
 	SeenOf string
+	// Unasked is the time of the order of work (see plan.Order) that this process has put on the node,
+	// and that Ironic has not taken: it was not asked yet, or has turned every request away. Lost: if somebody
+	// else has the node change its state before Ironic is asked, nobody knows whether the work was done.
+	Unasked time.Time
+	// Heard means that the status records that Ironic has taken the order that it carries out. Lost: one more read.
+	Heard bool
 	// Busy is who held the node when a call was last turned away, and since when. Lost: a
 	// lock that lasts is shown half a minute later.
 	Busy Holder
@@ -88,7 +94,7 @@ func (o *Observed) Keep(failed bool, stored State) Kept {
 	if o.Node == nil || fulfilled(o.Node, k.PowerAsked) || failed {
 		k.PowerAsked = "" // its failure counts once
 	}
-	k.Off = o.nextOff()
+	k.Off, k.Heard = o.nextOff(), o.heard()
 	switch {
 	case o.endedUnheard():
 		k.SeenIn = ""

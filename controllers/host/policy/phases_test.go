@@ -163,7 +163,7 @@ func checkLooked(r *rapid.T, o *Observed, a Action) {
 func checkWork(r *rapid.T, o *Observed, t nodeaction.Transition) {
 	// A draw whose update is made shows it (see settled): what is on the node is what counts.
 	have := plan.OrderOf(full(o))
-	if have == nil || have.Started(full(o)) || have.Failed {
+	if have == nil || have.Moved(full(o)) || have.Failed {
 		r.Fatalf("%s without an order on the node: %+v", t.Target, have)
 	}
 	for _, step := range append(slices.Clone(t.CleanSteps), t.ServiceSteps...) {

@@ -18,6 +18,9 @@ type Preflight struct {
 	Mismatch string
 }
 
+// fit reports whether the verdict, where there is to be one, lets the host go on.
+func (p Preflight) fit() bool { return !p.On || p.Judged && p.Mismatch == "" }
+
 // fits reports whether the host may go on with its wishes. Before the verdict it
 // waits; a wish that cannot work is an error that ends with the wish.
 func fits(o *Observed, d *Decision, kind metal3.ErrorType) bool {

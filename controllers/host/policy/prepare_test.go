@@ -73,6 +73,7 @@ func ordered(since time.Time, change func(*plan.Order)) func(*Observed) {
 			change(&work.Order)
 		}
 		full(o).Extra = map[string]any{plan.KeyOrder: work.Order.Value()}
+		work.Order.Take(&o.Host.Status, o.Host.Generation, noon)
 	}
 }
 
@@ -217,7 +218,7 @@ func TestPrepare(t *testing.T) {
 			for _, change := range c.given {
 				change(o)
 			}
-			d := Decide(o)
+			d := Decide(recorded(o))
 			for d.Do == nil && d.Again && d.Status.Provisioning.State == metal3.StatePreparing && c.do != "" {
 				o.Host.Status = d.Status
 				d = Decide(o)

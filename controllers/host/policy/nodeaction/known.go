@@ -3,8 +3,7 @@ package nodeaction
 import (
 	"time"
 
-	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-
+	"github.com/ironflow/ironflow/controllers/firmware"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -38,10 +37,10 @@ type (
 	// HostFirmwareSettings.
 	ReadSettings struct{ on }
 	// ReadComponents takes over the firmware versions that Ironic knows into
-	// HostFirmwareComponents. Done, unless nil, are the updates that were carried out.
+	// HostFirmwareComponents. Done is what became of updates that it was asked for.
 	ReadComponents struct {
 		on
-		Done []metal3.FirmwareUpdate
+		Done firmware.Outcome
 	}
 	// LookAtPower has Ironic look at once whether the machine is as it is wanted: asked for
 	// what it takes for true, it reads the BMC and does nothing if that is so.
@@ -88,8 +87,8 @@ func (k Known) MakeFirmware() MakeFirmware { return MakeFirmware{on{k.node}} }
 // ReadSettings takes the BIOS settings over.
 func (k Known) ReadSettings() ReadSettings { return ReadSettings{on{k.node}} }
 
-// ReadComponents takes the firmware versions over, and notes the updates that are done.
-func (k Known) ReadComponents(done []metal3.FirmwareUpdate) ReadComponents {
+// ReadComponents takes the firmware versions over, and notes what became of updates.
+func (k Known) ReadComponents(done firmware.Outcome) ReadComponents {
 	return ReadComponents{on{k.node}, done}
 }
 
