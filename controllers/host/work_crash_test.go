@@ -49,11 +49,12 @@ func TestKilledWhileWorking(t *testing.T) {
 	}
 }
 
-// workingWorld is a host whose machine has BIOS settings and a component.
+// workingWorld is a host whose machine has BIOS settings and a component. Its work lasts longer than it takes to
+// start the program anew, as on a machine.
 func workingWorld(t *testing.T, change func(*metal3.BareMetalHost), tune ...func(*simulator.Options)) *world {
 	t.Helper()
 	o := assisted(nil)
-	o.Delays = simulator.Delays{Verify: time.Second, Inspect: time.Second, Clean: time.Second, Deploy: time.Second, Power: time.Second, Service: time.Second}
+	o.Delays = simulator.Delays{Verify: time.Second, Inspect: time.Second, Clean: 10 * time.Second, Deploy: time.Second, Power: time.Second, Service: 10 * time.Second}
 	for _, change := range tune {
 		change(&o)
 	}

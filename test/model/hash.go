@@ -66,6 +66,9 @@ func (w *World) hash() uint64 {
 		h := w.host(key)
 		if n := w.nodes[h.Status.Provisioning.ID]; n != nil {
 			fmt.Fprintln(&b, nodespec.OfAnotherTime(h, &n.Node))
+			if order := plan.OrderOf(&n.Node); order != nil {
+				fmt.Fprintln(&b, order.Taken(&h.Status), order.Since.Equal(w.memories[key].Unasked))
+			}
 		}
 	}
 	fmt.Fprintln(&b, w.users, w.faults, w.ports, w.redirect, w.tenants, w.rows != nil, w.doubt, w.firmware, w.only, w.limited, w.resumed, w.line)

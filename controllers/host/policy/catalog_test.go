@@ -94,8 +94,8 @@ func situations() []situation {
 	kept.Status.Conditions = d.Status.Conditions
 	trigger.Of(trigger.Facts{Host: kept}).Store(kept)
 	reconcile.SetCondition(kept, RetryCondition, metav1.ConditionTrue, ReasonRetryHandled, RetryMessage("now"))
-	new(plan.Order).Take(&kept.Status, 1, noon)
-	firmware.Record(&kept.Status, componentsOf(flash, flash), 1, noon)
+	new(plan.Order).Take(&kept.Status, kept.Generation, noon)
+	firmware.Record(&kept.Status, componentsOf(flash, flash), kept.Generation, noon)
 	return append(all, situation{refused, Findings{Now: noon}}, situation{recorded, Findings{Now: noon}}, situation{doubted, Findings{Now: noon}}, situation{kept, Findings{Now: noon}})
 }
 

@@ -104,7 +104,7 @@ func takenUnheard(o *Observed, d *Decision) bool {
 	cleaning := o.Node.ProvisionState == ironic.StateCleaning || o.Node.ProvisionState == ironic.StateCleanWait
 	order := plan.OrderOf(n.Node())
 	switch {
-	case order == nil || order.Failed || order.Taken(&o.Host.Status) || !order.Moved(n.Node()):
+	case order == nil || order.Failed || order.Taken(&o.Host.Status): // that the node has moved its state shows: Ironic's times may be whole seconds
 	case order.Service == cleaning || order.Since.Equal(o.Unasked): // somebody else's
 	case cleaning && o.Node.TargetProvisionState == ironic.StateAvailable: // automated
 	default:
