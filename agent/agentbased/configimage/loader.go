@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ironflow/ironflow/agent/agentbased/connections"
 	"github.com/ironflow/ironflow/agent/agentbased/hostsettings"
 	"github.com/ironflow/ironflow/agent/agentbased/messages"
 	"github.com/ironflow/ironflow/agent/agentbased/pause"
@@ -233,10 +234,23 @@ func (l Loader) network(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := hostsettings.TellNetwork(ctx, l.Dir, l.Console); err != nil || picked == "" {
+	if err := hostsettings.TellNetwork(ctx, l.Dir, l.Console); err != nil {
 		return err
 	}
-	return l.run(ctx, nil, "systemctl", "restart", "NetworkManager.service")
+	loaded, err := connections.Load(ctx, l.Dir, l.Commands, picked.Keyfiles...)
+	if err != nil {
+		return fmt.Errorf("NetworkManager does not read the connections of this host: %w", err)
+	}
+	// A second card without a cable must not keep the host from its installation; node-zero says which
+	// addresses it waits for.
+	err = loaded.Activate(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return err
+	case err != nil:
+		l.Log.WarnContext(ctx, "not all connections of this host are active yet", "network", picked.Folder, "error", err)
+	}
+	return nil
 }
 
 func (l Loader) run(ctx context.Context, stdin io.Reader, name string, args ...string) error {

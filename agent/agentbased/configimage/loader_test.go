@@ -33,6 +33,8 @@ type appliance struct {
 	started []string
 	// fails is the program that fails, once.
 	fails string
+	// unplugged is a card that no connection can be activated on.
+	unplugged string
 }
 
 func newAppliance(t *testing.T) *appliance {
@@ -71,6 +73,9 @@ func (a *appliance) Run(_ context.Context, c command.Command) error {
 		line += " (too late)"
 	}
 	a.started = append(a.started, line)
+	if a.unplugged != "" && strings.HasSuffix(line, " up id eth0 ifname "+a.unplugged) {
+		return errors.New("the card has no carrier")
+	}
 	if c.Name == a.fails {
 		a.fails = ""
 		return errors.New("the power has failed")
@@ -141,14 +146,15 @@ func TestAConfigImageIsLoaded(t *testing.T) {
 		g.Expect(a.dir.Path("/etc/assisted/extra-manifests")).To(BeADirectory())
 		g.Expect(a.read(places.Keyfiles + "/eth0.nmconnection")).To(ContainSubstring("interface-name=enp1s0"))
 		g.Expect(a.started).To(Equal([]string{
-			"chpasswd --encrypted < core:$2a$10$abc\n", "systemctl restart NetworkManager.service",
+			"chpasswd --encrypted < core:$2a$10$abc\n", "nmcli connection load /etc/NetworkManager/system-connections/eth0.nmconnection",
+			"nmcli --wait 30 connection up id eth0 ifname enp1s0",
 			"systemctl --no-block enable --now start-cluster-installation.service",
 		}))
 		g.Expect(a.read("/etc/motd.d/60_config-image")).To(Equal("missing"))
 		g.Expect(a.read("/etc/motd.d/95_load-config-image")).To(Equal("The config image on /dev/sr1 is in place.\n"))
 
 		g.Expect(l.Run(t.Context(), "/dev/sr1")).To(Succeed(), "the same once more")
-		g.Expect(a.started).To(HaveLen(3))
+		g.Expect(a.started).To(HaveLen(4))
 	})
 }
 
@@ -367,14 +373,24 @@ func TestAPasswordOfTheAppliance(t *testing.T) {
 	a := newAppliance(t)
 	a.write(t, places.PasswordSet, "")
 	g.Expect(a.loader(func() ([]byte, error) { return settings("quay.io/r:1"), nil }).Run(t.Context(), "/dev/sr1")).To(Succeed())
-	g.Expect(a.started).To(HaveLen(2))
-	g.Expect(a.started[0]).To(HavePrefix("systemctl"))
+	g.Expect(a.started).To(HaveLen(3))
+	g.Expect(a.started[0]).To(HavePrefix("nmcli"), "no password is set")
+}
+
+// TestACardWithoutACable does not keep the host from its installation: its connection comes up once there is one.
+func TestACardWithoutACable(t *testing.T) {
+	g := NewWithT(t)
+	a := newAppliance(t)
+	a.unplugged = "enp1s0"
+	g.Expect(a.loader(func() ([]byte, error) { return settings("quay.io/r:1"), nil }).Run(t.Context(), "/dev/sr1")).To(Succeed())
+	g.Expect(a.started).To(ContainElement("nmcli --wait 30 connection up id eth0 ifname enp1s0"))
+	g.Expect(a.read(places.RendezvousHost)).To(Equal("NODE_ZERO_IP=192.0.2.1\n"))
 }
 
 // TestALossOfPower stops at each program that is started, and throws away what a process
 // knew: without the medium, the next boot ends what was begun.
 func TestALossOfPower(t *testing.T) {
-	for _, at := range []string{"chpasswd", "systemctl"} {
+	for _, at := range []string{"chpasswd", "nmcli", "systemctl"} {
 		t.Run(at, func(t *testing.T) {
 			g := NewWithT(t)
 			a := newAppliance(t)

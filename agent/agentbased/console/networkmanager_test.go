@@ -64,7 +64,7 @@ func TestNetworkManagerTakesTheNewSettings(t *testing.T) {
 	g.Expect(said.String()).NotTo(ContainSubstring("cannot be applied"))
 	gone := &settings{nic: "eth9", dhcp: true}
 	g.Expect(p.apply(t.Context(), gone)).To(Succeed())
-	g.Expect(said.String()).To(ContainSubstring("The settings cannot be applied: nmcli: exit status"), "a person reads why")
+	g.Expect(said.String()).To(ContainSubstring("The settings cannot be applied: connection console-eth9: nmcli: exit status"), "a person reads why")
 	g.Expect(hostfile.Dir{}.Path("/etc/NetworkManager/system-connections/console-eth9.nmconnection")).To(BeAnExistingFile())
 }
 

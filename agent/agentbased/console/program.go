@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironflow/ironflow/agent/agentbased/connections"
 	"github.com/ironflow/ironflow/agent/agentbased/messages"
 	"github.com/ironflow/ironflow/agent/agentbased/pause"
 	"github.com/ironflow/ironflow/agent/agentbased/places"
@@ -28,9 +29,6 @@ const (
 	fresh = "\x1b[2J\x1b[H"
 	// settle is how long NetworkManager gets before the next check.
 	settle = 3 * time.Second
-	// activation is how long a person waits for the end of an activation, in seconds; one that
-	// takes longer, such as with DHCP, goes on.
-	activation = "30"
 )
 
 // Program is the dialogue.
@@ -152,17 +150,10 @@ func (p Program) network(ctx context.Context, lines <-chan string, names []strin
 	return p.apply(ctx, &s)
 }
 
-// apply has NetworkManager activate the connection. A restart would not do: NetworkManager goes
-// on with the connection that an interface has, whatever the priority of another one is.
+// apply has NetworkManager activate the connection.
 func (p Program) apply(ctx context.Context, s *settings) error {
-	file := places.Keyfiles + "/" + s.name() + ".nmconnection"
-	err := places.Write(p.Dir, file, []byte(s.keyfile()), 0o600)
-	for _, args := range [][]string{{"connection", "load", file}, {"--wait", activation, "connection", "up", "id", s.name(), "ifname", s.nic}} {
-		if err == nil {
-			err = p.Commands.Run(ctx, command.Command{Name: "nmcli", Args: args})
-		}
-	}
-	if err != nil {
+	file := places.Keyfiles + "/" + s.name() + connections.Suffix
+	if err := p.activate(ctx, file, s); err != nil {
 		p.print("  The settings cannot be applied: " + plain(err.Error()) + "\n")
 		p.Log.ErrorContext(ctx, "the settings of an interface cannot be applied", "interface", s.nic, "error", err)
 	} else {
@@ -170,6 +161,17 @@ func (p Program) apply(ctx context.Context, s *settings) error {
 		p.Log.InfoContext(ctx, "a person has set up an interface", "interface", s.nic, "file", file)
 	}
 	return pause.For(ctx, settle)
+}
+
+func (p Program) activate(ctx context.Context, file string, s *settings) error {
+	if err := places.Write(p.Dir, file, []byte(s.keyfile()), 0o600); err != nil {
+		return err
+	}
+	loaded, err := connections.Load(ctx, p.Dir, p.Commands, file)
+	if err != nil {
+		return err
+	}
+	return loaded.Activate(ctx)
 }
 
 func (p Program) show(lines []string) { p.print(fresh + strings.Join(lines, "\n") + "\n") }

@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/ironflow/ironflow/agent/agentbased/connections"
 	"github.com/ironflow/ironflow/agent/agentbased/places"
 )
 
@@ -26,7 +27,7 @@ func Check(file string, raw []byte) error {
 		if _, err := parseMACs(string(raw)); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
-	case network && strings.HasSuffix(name, suffix) && len(raw) > maxKeyfile:
+	case network && strings.HasSuffix(name, connections.Suffix) && len(raw) > maxKeyfile:
 		return fmt.Errorf("%s: want a file of at most %d bytes", file, maxKeyfile)
 	case folder == places.Hostnames:
 		if _, err := net.ParseMAC(name); err != nil {

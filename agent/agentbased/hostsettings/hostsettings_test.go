@@ -22,6 +22,8 @@ type machine struct {
 	dir  hostfile.Dir
 	late map[string]string
 	asks int
+	// picked is how many keyfiles the last pick has copied.
+	picked int
 }
 
 func newMachine(t *testing.T, cards map[string]string) *machine {
@@ -67,7 +69,12 @@ func (m *machine) keyfile(name string) string {
 
 func (m *machine) pick(t *testing.T) (string, error) {
 	t.Helper()
-	return hostsettings.PickNetwork(t.Context(), m.dir, m, slog.New(slog.DiscardHandler))
+	picked, err := hostsettings.PickNetwork(t.Context(), m.dir, m, slog.New(slog.DiscardHandler))
+	for _, file := range picked.Keyfiles {
+		NewWithT(t).Expect(m.dir.Path(file)).To(BeAnExistingFile())
+	}
+	m.picked = len(picked.Keyfiles)
+	return picked.Folder, err
 }
 
 func TestTheNetworkOfThisHost(t *testing.T) {
@@ -94,6 +101,7 @@ func TestTheNetworkOfThisHost(t *testing.T) {
 	entries, err := os.ReadDir(m.dir.Path(places.Keyfiles))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(entries).To(HaveLen(2))
+	g.Expect(m.picked).To(Equal(2), "those are told to NetworkManager where it runs already")
 	info, err := entries[0].Info()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o600)), "NetworkManager reads no other")

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironflow/ironflow/agent/agentbased/connections"
 	"github.com/ironflow/ironflow/agent/agentbased/pause"
 	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/agent/command"
@@ -24,31 +25,38 @@ import (
 const (
 	// macFile says which card has which name in the keyfiles beside it.
 	macFile = "mac_interface.ini"
-	suffix  = ".nmconnection"
 	// maxKeyfile bounds a file of a host's folder.
 	maxKeyfile = 1 << 20
 )
 
+// Picked is the network of this host; the zero value means that it has none of its own, and keeps to
+// DHCP.
+type Picked struct {
+	// Folder has it among those of all hosts.
+	Folder string
+	// Keyfiles are those that NetworkManager has of it, by their paths on the host.
+	Keyfiles []string
+}
+
 // PickNetwork copies the keyfiles of the folder that names a card of this host to where
-// NetworkManager looks for them, and returns the folder's name; empty when none does, and
-// the host keeps to DHCP. Cards appear one after the other at a boot: while one is missing,
+// NetworkManager looks for them. Cards appear one after the other at a boot: while one is missing,
 // udev is waited for once, and then the card, for as long as the settings say.
-func PickNetwork(ctx context.Context, dir hostfile.Dir, commands command.Runner, log *slog.Logger) (string, error) {
+func PickNetwork(ctx context.Context, dir hostfile.Dir, commands command.Runner, log *slog.Logger) (Picked, error) {
 	root, err := os.OpenRoot(dir.Path(places.Networks))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return Picked{}, nil
 	}
 	if err != nil {
-		return "", err
+		return Picked{}, err
 	}
 	defer func() { _ = root.Close() }() // nothing is lost by it
 	hosts, err := readHosts(root)
 	if err != nil || len(hosts) == 0 {
-		return "", err
+		return Picked{}, err
 	}
 	there, err := cards(dir)
 	if err != nil {
-		return "", err
+		return Picked{}, err
 	}
 	host := find(hosts, there)
 	if host == nil || len(host.missing(there)) > 0 {
@@ -56,18 +64,19 @@ func PickNetwork(ctx context.Context, dir hostfile.Dir, commands command.Runner,
 			log.InfoContext(ctx, "no word of udev that all cards are there", "error", err)
 		}
 		if there, err = late(ctx, dir, hosts); err != nil {
-			return "", err
+			return Picked{}, err
 		}
 		host = find(hosts, there)
 	}
 	if host == nil {
 		log.InfoContext(ctx, "no network names a card of this host", "cards", sorted(there))
-		return "", nil
+		return Picked{}, nil
 	}
 	if missing := host.missing(there); len(missing) > 0 {
 		log.WarnContext(ctx, "cards that the host's network names are not there", "network", host.folder, "missing", missing)
 	}
-	return host.folder, host.copy(dir, root, there)
+	keyfiles, err := host.copy(dir, root, there)
+	return Picked{host.folder, keyfiles}, err
 }
 
 // late returns the cards once a folder's host has all of its own, or the time is over that
@@ -196,29 +205,30 @@ func (h host) missing(there map[string]string) (missing []string) {
 	return missing
 }
 
-// copy writes its keyfiles, with the kernel's names of the cards.
-func (h host) copy(dir hostfile.Dir, root *os.Root, there map[string]string) error {
+// copy writes its keyfiles, with the kernel's names of the cards, and returns their paths.
+func (h host) copy(dir hostfile.Dir, root *os.Root, there map[string]string) (copies []string, err error) {
 	kernel := map[string]string{}
 	for mac, name := range h.names {
 		if there[mac] != "" {
 			kernel[name] = there[mac]
 		}
 	}
-	files, err := fs.Glob(root.FS(), h.folder+"/*"+suffix)
+	files, err := fs.Glob(root.FS(), h.folder+"/*"+connections.Suffix)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, file := range files {
 		raw, err := readBounded(root, file)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		target := places.Keyfiles + strings.TrimPrefix(file, h.folder)
 		if err := places.Write(dir, target, []byte(rename(string(raw), kernel)), 0o600); err != nil {
-			return err
+			return nil, err
 		}
+		copies = append(copies, target)
 	}
-	return nil
+	return copies, nil
 }
 
 // named are the settings of keyfiles whose value is the name of an interface.

@@ -134,8 +134,8 @@ func pickNetwork(ctx context.Context, u unit) error {
 		return err
 	}
 	u.console.Clear(ctx, messages.SlotNetwork)
-	if picked != "" {
-		u.log.InfoContext(ctx, "this host has its own network", "network", picked)
+	if picked.Folder != "" {
+		u.log.InfoContext(ctx, "this host has its own network", "network", picked.Folder)
 	}
 	return hostsettings.TellNetwork(ctx, u.dir, u.console)
 }
