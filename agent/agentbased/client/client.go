@@ -50,6 +50,8 @@ type Client struct {
 	Log *slog.Logger
 	// Waits is told why the hub does not answer, once it has been waited for a while; nil for nobody.
 	Waits func(error)
+	// Ready is called when all hosts are configured, where Configure goes on after that; nil for nobody.
+	Ready func()
 	// OwnMACs are the addresses of this host's cards; nil asks the kernel.
 	OwnMACs func() ([]string, error)
 }

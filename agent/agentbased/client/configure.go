@@ -6,13 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
 	"path"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/ironflow/ironflow/agent/agentbased/hostconfig"
 	"github.com/ironflow/ironflow/agent/agentbased/manifests"
 	"github.com/ironflow/ironflow/agent/agentbased/pause"
 	"github.com/ironflow/ironflow/agent/hubclient"
@@ -33,15 +36,20 @@ type configuring struct {
 	set *manifests.Set
 	// pinned are the disks that were asked for, by the record of the host. No hub tells whether somebody
 	// has chosen a host's disk, or the hub itself, which chooses again with each inventory.
-	pinned map[record]string
+	pinned map[hostconfig.Record]string
+	// applied are the hosts that have all that is said of them, kept those of which others know.
+	applied, kept hostconfig.Applied
+	// watches tells that all hosts were configured once. From then on, only those count that have
+	// registered since: what somebody has changed of the others stays.
+	watches bool
 }
 
-// record is a host as a hub has it: one that was removed and has registered again is another.
-type record struct{ id, created string }
+// watch is how often hosts that have registered later are looked for.
+const watch = 5 * time.Second
 
-func recordOf(h *wire.Host) record { return record{h.ID, h.CreatedAt.String()} }
-
-// Configure gives the hosts what their folders say, again and again until each has it.
+// Configure gives the hosts what their folders say, again and again until each has it. With
+// [Settings.Watch] it goes on with those that register later, such as one that was removed from the
+// hub and has come again, until it is stopped.
 func (c *Client) Configure(ctx context.Context) error {
 	if err := isUUID(infraEnvIDEnv, c.Settings.InfraEnvID); err != nil {
 		return err
@@ -56,9 +64,23 @@ func (c *Client) Configure(ctx context.Context) error {
 	if set.Hosts, err = c.wanted(set.Hosts); err != nil {
 		return err
 	}
-	r := &configuring{c, set, map[record]string{}}
+	r := &configuring{Client: c, set: set, pinned: map[hostconfig.Record]string{}, applied: hostconfig.Applied{}}
+	if err := r.all(ctx); err != nil || !c.Settings.Watch {
+		return err
+	}
+	if err := r.keep(); err != nil {
+		return err
+	}
+	if c.Ready != nil {
+		c.Ready()
+	}
+	return r.later(ctx)
+}
+
+// all repeats passes until each host has what is said of it.
+func (c *configuring) all(ctx context.Context) error {
 	for failures := 1; ; failures++ {
-		left, err := r.apply(ctx)
+		left, err := c.apply(ctx)
 		if err != nil && !passes(err) {
 			return err
 		}
@@ -69,13 +91,55 @@ func (c *Client) Configure(ctx context.Context) error {
 			return err
 		}
 		if len(left) == 0 {
-			c.Log.Info("all hosts are configured", "hosts", len(set.Hosts))
+			c.Log.Info("all hosts are configured", "hosts", len(c.set.Hosts))
 			return nil
 		}
 		if err := pause.For(ctx, hubclient.Delay(err, patience.Delay(failures, half))); err != nil {
 			return err
 		}
 	}
+}
+
+// later repeats passes over hosts that have registered since, until it is stopped. A hub that does
+// not answer for a while installs nobody meanwhile.
+func (c *configuring) later(ctx context.Context) error {
+	c.watches = true
+	for asked := true; ; {
+		if pause.For(ctx, watch) != nil {
+			return nil // it is stopped, and all is done
+		}
+		left, err := c.apply(ctx)
+		if err := c.keep(); err != nil {
+			return err
+		}
+		switch {
+		case ctx.Err() != nil:
+		case err != nil && !passes(err):
+			return err
+		case err != nil:
+			if asked {
+				c.Log.Info("the hub cannot be asked for hosts that have registered later", "error", err)
+			}
+			asked = false
+		default:
+			asked = true
+			if err := c.tell(left); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// keep writes which hosts have all that is said of them, for who starts the installation.
+func (c *configuring) keep() error {
+	if c.kept != nil && maps.Equal(c.kept, c.applied) {
+		return nil
+	}
+	if err := c.applied.Write(c.Dir); err != nil {
+		return fmt.Errorf("host configuration: %w", err)
+	}
+	c.kept = maps.Clone(c.applied)
+	return nil
 }
 
 // wanted are the folders that count: when nodes are added, that of this host alone.
@@ -130,6 +194,10 @@ func (c *configuring) apply(ctx context.Context) ([]failure, error) {
 		return nil, err
 	}
 	var left []failure
+	ended := c.watches && len(hosts) > 0 && !slices.ContainsFunc(hosts, func(h wire.Host) bool { return slices.Contains(settable, h.Status) })
+	if ended { // they are being installed, or are: nobody is waited for
+		return nil, nil
+	}
 	found, fenced := map[string]bool{}, map[*manifests.Fencing]bool{}
 	for i := range hosts {
 		host := &hosts[i]
@@ -143,12 +211,18 @@ func (c *configuring) apply(ctx context.Context) ([]failure, error) {
 		}
 		fencing := fencingOf(set.Fencing, host, &inventory)
 		fenced[fencing] = true
+		if c.watches && (c.applied[hostconfig.Of(host)] || !slices.Contains(settable, host.Status)) {
+			continue
+		}
 		reason, err := c.applyTo(ctx, host, &inventory, config, fencing)
 		if err != nil {
 			return nil, err
 		}
 		if reason != "" {
 			left = append(left, failure{cmp.Or(host.RequestedHostname, inventory.Hostname, host.ID), reason})
+			delete(c.applied, hostconfig.Of(host))
+		} else {
+			c.applied[hostconfig.Of(host)] = true
 		}
 	}
 	for _, h := range set.Hosts {
@@ -220,7 +294,7 @@ func (c *configuring) applyTo(ctx context.Context, host *wire.Host, inventory *w
 	})
 	switch code := hubclient.Code(err); {
 	case err == nil:
-		c.pinned[recordOf(host)] = disk
+		c.pinned[hostconfig.Of(host)] = disk
 		c.Log.Info("a host is configured", "host", host.ID, "changes", strings.Join(changes, ", "))
 		return reason, nil
 	case code == http.StatusUnauthorized || code == http.StatusForbidden || code == 0:
@@ -256,7 +330,7 @@ func (c *configuring) asksFor(host *wire.Host, disk string) bool {
 	if host.InstallationDiskID != disk {
 		return true
 	}
-	return disk != noSuchDisk && c.pinned[recordOf(host)] != disk && slices.Contains(settable, host.Status)
+	return disk != noSuchDisk && c.pinned[hostconfig.Of(host)] != disk && slices.Contains(settable, host.Status)
 }
 
 func fencingParams(f *manifests.Fencing) *wire.FencingCredentialsParams {

@@ -16,6 +16,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/agent/agentbased/client"
+	"github.com/ironflow/ironflow/agent/agentbased/hostconfig"
 	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -227,6 +228,56 @@ func TestWhatTheHubHappensToHaveChosenIsAskedFor(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A host that registers once all are configured gets what is said of it, and what somebody has changed of the others stays.
+func TestAHostThatRegistersAgainIsConfiguredAgain(t *testing.T) {
+	root := host(t)
+	g := NewWithT(t)
+	g.Expect(os.RemoveAll(filepath.Join(root, "etc/assisted/hostconfig/fencing-credentials.yaml"))).To(Succeed())
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		const asked = `[{"id":"/dev/disk/by-id/wwn-1","role":"install"}]`
+		changedByAPerson := func(h *wire.Host) { h.Role, h.InstallationDiskID = wire.HostRoleWorker, "/dev/disk/by-id/wwn-2" }
+		again := machine("master-0", masterMAC, func(h *wire.Host) { h.CreatedAt = time.Unix(1, 0) })
+		installing := machine("master-0", masterMAC, func(h *wire.Host) { h.CreatedAt, h.Status = time.Unix(2, 0), wire.HostStatusInstalling })
+		worker := machine("worker-0", workerMAC, nil)
+		hub := &hosts{listings: [][]wire.Host{{machine("master-0", masterMAC, nil), worker}}}
+		c := configurer(t, hub, root, map[string]string{"HOST_CONFIG_WATCH": "true"})
+		ready := false
+		c.Ready = func() { ready = true }
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- c.Run(ctx, "configure") }()
+		has := func(h wire.Host) bool {
+			applied, err := hostconfig.Read(hostfile.Dir{Root: root})
+			g.Expect(err).NotTo(HaveOccurred())
+			return len(applied.Missing([]wire.Host{h})) == 0
+		}
+		next := func(listing ...wire.Host) {
+			hub.listings = [][]wire.Host{listing}
+			<-time.After(6 * time.Second)
+			synctest.Wait()
+		}
+		synctest.Wait()
+		g.Expect(ready).To(BeTrue())
+		whole := patch("master-0", update(asked, `,"host_role":"master"`))
+		g.Expect(hub.calls).To(Equal([]string{whole}))
+		next(machine("master-0", masterMAC, changedByAPerson), worker)
+		g.Expect(hub.calls).To(HaveLen(1), "a person wants it so")
+		next(worker)
+		g.Expect(read(t, root, client.FailuresFile)).To(ContainSubstring("master-0: no host with MAC address"), "it was removed")
+		g.Expect(has(again)).To(BeFalse())
+		next(again, worker)
+		g.Expect(hub.calls).To(Equal([]string{whole, whole}))
+		g.Expect(has(again)).To(BeTrue())
+		g.Expect(filepath.Join(root, client.FailuresFile)).NotTo(BeAnExistingFile())
+		next(installing)
+		g.Expect(hub.calls).To(HaveLen(2), "nothing is changed of a host that is being installed")
+		g.Expect(filepath.Join(root, client.FailuresFile)).NotTo(BeAnExistingFile(), "nobody is waited for any more")
+		stop()
+		g.Expect(<-ended).To(Succeed(), "the unit is stopped")
+	})
 }
 
 // A host that is added cares for itself alone.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ironflow/ironflow/agent/agentbased/manifests"
+	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/api/hostfile"
 )
 
@@ -65,6 +66,8 @@ type Settings struct {
 	ClusterID, ClusterName, ClusterAPI, ClusterConfig string
 	// Lenient makes warnings of fields that nothing is done with.
 	Lenient bool
+	// Watch has Configure go on once all hosts are configured.
+	Watch bool
 }
 
 // Secret is a text that no log can show.
@@ -109,6 +112,7 @@ func FromEnv(getenv func(string) string, dir hostfile.Dir) Settings {
 		ImageType: or(imageTypeEnv, "full-iso"), Mirror: or(mirrorEnv, ""), InfraEnvID: or(infraEnvIDEnv, ""),
 		Workflow: or(workflowEnv, WorkflowInstall), ClusterID: or(clusterIDEnv, ""), ClusterName: or(clusterNameEnv, ""),
 		ClusterAPI: or(clusterAPIEnv, ""), ClusterConfig: or(clusterConfigEnv, folder(dir, "/clusterconfig")), Lenient: or(LenientEnv, "") == "true",
+		Watch: or(places.WatchHostConfig, "") == "true",
 	}
 }
 

@@ -1,12 +1,15 @@
 package lead
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
+	"github.com/ironflow/ironflow/agent/agentbased/hostconfig"
 	"github.com/ironflow/ironflow/agent/agentbased/hubcalls"
 	"github.com/ironflow/ironflow/agent/agentbased/messages"
 	"github.com/ironflow/ironflow/agent/agentbased/pause"
@@ -99,6 +102,10 @@ func (l Leader) Cluster(ctx context.Context) error {
 		}
 		s := decideCluster(need, clusters[0])
 		if s.install {
+			if missing := l.withoutSettings(clusters[0].Hosts); missing != "" {
+				l.Console.Show(ctx, messages.StartHostsMissing, missing)
+				return false, nil
+			}
 			if err := hub.InstallCluster(ctx, clusters[0].ID); err != nil {
 				l.Console.Show(ctx, messages.StartRefused, err.Error())
 				return false, nil
@@ -143,6 +150,10 @@ func (l Leader) Node(ctx context.Context, id string) error {
 func (l Leader) node(ctx context.Context, hub Hub, env string, h wire.Host) (bool, error) {
 	s := decideNode(h)
 	if s.install {
+		if missing := l.withoutSettings([]wire.Host{h}); missing != "" {
+			l.Console.Show(ctx, messages.AddNodeWaiting, missing)
+			return false, nil
+		}
 		if err := hub.InstallHost(ctx, env, h.ID); err != nil {
 			l.Console.Show(ctx, messages.AddNodeRefused, err.Error())
 			return false, nil
@@ -154,6 +165,25 @@ func (l Leader) node(ctx context.Context, hub Hub, env string, h wire.Host) (boo
 		return true, fmt.Errorf("%w: %s", ErrFailed, s.args[0])
 	}
 	return s.done, nil
+}
+
+// withoutSettings says which hosts have not got the role and the disk that the image says; empty for
+// none. One that has just registered again may be ready before: it would be installed to a disk that
+// the hub chooses.
+func (l Leader) withoutSettings(hosts []wire.Host) string {
+	applied, err := hostconfig.Read(l.Dir)
+	if err != nil {
+		return err.Error()
+	}
+	missing := applied.Missing(hosts)
+	if len(missing) == 0 {
+		return ""
+	}
+	var names []string
+	for _, h := range missing[:min(len(missing), shown)] {
+		names = append(names, cmp.Or(h.RequestedHostname, h.ID))
+	}
+	return fmt.Sprintf("the roles and disks that the image says are not set yet of %d hosts (%s)", len(missing), strings.Join(names, ", "))
 }
 
 // InfraEnv waits until the hub has an infra-env and returns the id of the first one, with

@@ -13,6 +13,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/agent/agentbased/hostconfig"
 	"github.com/ironflow/ironflow/agent/agentbased/messages"
 	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/agent/command"
@@ -155,6 +156,16 @@ func leader(t *testing.T, h *hub) (Leader, func(slot messages.Slot) string) {
 	}
 }
 
+// configured has the hosts get what the image says of them.
+func configured(t *testing.T, dir hostfile.Dir, hosts []wire.Host) {
+	t.Helper()
+	applied := hostconfig.Applied{}
+	for i := range hosts {
+		applied[hostconfig.Of(&hosts[i])] = true
+	}
+	NewWithT(t).Expect(applied.Write(dir)).To(Succeed())
+}
+
 // next lets the hub be asked once more: a second after that, nothing is on its way.
 func next() { <-time.After(every); synctest.Wait() }
 
@@ -177,19 +188,26 @@ func TestACluster(t *testing.T) {
 		next()
 		g.Expect(says(messages.SlotStart)).To(ContainSubstring("it has 2 clusters"))
 		h.clusters, h.refuses = []wire.Cluster{{ID: "c", Status: "ready", Hosts: hosts("known")}}, errors.New("409 not now")
+		configured(t, l.Dir, nil)
+		next()
+		g.Expect(says(messages.SlotStart)).To(Equal("The installation has not begun: the roles and disks that the image says are not set yet of 1 hosts (edge1).\n"))
+		configured(t, l.Dir, hosts("known"))
 		next()
 		g.Expect(says(messages.SlotStart)).To(Equal("The hub does not start the installation: 409 not now.\n"))
 		g.Expect(h.orders).To(Equal([]string{"c"}))
 		h.refuses = nil
 		next()
 		g.Expect(h.orders).To(Equal([]string{"c", "c"}))
-		g.Expect(h.closed).To(Equal(6), "connections of a look do not outlive it")
+		g.Expect(h.closed).To(Equal(7), "connections of a look do not outlive it")
 		h.clusters[0].Status, h.clusters[0].Progress = "installing", &wire.ClusterProgressInfo{TotalPercentage: 40}
 		next()
 		g.Expect(says(messages.SlotStart)).To(Equal("The cluster is being installed: installing 40%.\n"))
 		h.clusters[0].Status = "ready" // the preparation has failed
 		next()
 		g.Expect(h.orders).To(HaveLen(3), "whenever the cluster is ready")
+		h.clusters[0].Hosts[0].CreatedAt = time.Unix(1, 0)
+		next()
+		g.Expect(h.orders).To(HaveLen(3), "a host that was removed and has registered again")
 		h.clusters[0].Status = "installed"
 		g.Expect(<-ended).To(Succeed())
 		g.Expect(says(messages.SlotStart)).To(Equal("The cluster is installed.\n"))
@@ -210,7 +228,11 @@ func TestANode(t *testing.T) {
 		next()
 		g.Expect(says(messages.SlotAddNode)).To(ContainSubstring("it has not registered yet"))
 		g.Expect(h.orders).To(BeEmpty(), "another host's business")
+		configured(t, l.Dir, h.hosts)
 		h.hosts = hosts("known", "known")
+		next()
+		g.Expect(says(messages.SlotAddNode)).To(ContainSubstring("the roles and disks that the image says are not set yet of 1 hosts (edge2)"))
+		configured(t, l.Dir, h.hosts)
 		next()
 		g.Expect(h.orders).To(Equal([]string{"e/idb"}))
 		h.hosts = hosts("known", "error")

@@ -69,6 +69,8 @@ const (
 	// HostConfigFailures has a line "host: reason" for each host whose settings could
 	// not be applied. /var/run is the same folder.
 	HostConfigFailures = "/run/agent-installer/host-config-failures"
+	// HostConfigApplied lists the hosts that have what the image says of them.
+	HostConfigApplied = "/run/agent-installer/host-config-applied"
 	// Keyfiles is where NetworkManager looks for connections.
 	Keyfiles = "/etc/NetworkManager/system-connections"
 )
@@ -90,6 +92,9 @@ const (
 	InfraEnvID = "INFRA_ENV_ID"
 	// SettingsDigest names the settings of the cluster and its hosts that are in the image.
 	SettingsDigest = "SETTINGS_DIGEST"
+	// WatchHostConfig has the client's configure go on with hosts that register later, where it is
+	// "true".
+	WatchHostConfig = "HOST_CONFIG_WATCH"
 	// UserToken, AgentToken and WatcherToken are one for each scheme of the hub.
 	UserToken    = "USER_AUTH_TOKEN"    //nolint:gosec // a name
 	AgentToken   = "AGENT_AUTH_TOKEN"   //nolint:gosec // a name

@@ -72,6 +72,10 @@ func (u unit) callHub(ctx context.Context, subcommand string, settings client.Se
 	return (&client.Client{
 		Settings: settings, Hub: hub, Releases: client.Registry{HTTP: registry}, Dir: u.dir, Log: u.log,
 		Waits: func(err error) { u.tellOutcome(ctx, subcommand, settings, err) },
+		Ready: func() {
+			u.tellOutcome(ctx, subcommand, settings, nil)
+			u.ready(ctx)
+		},
 	}).Run(ctx, subcommand)
 }
 

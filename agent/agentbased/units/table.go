@@ -190,7 +190,9 @@ func registration() []Unit {
 		{
 			Name: hostConfig, Description: "Apply roles and root device hints of the hosts", OnNodeZero: true,
 			After: []string{registerTwo}, With: []string{registerTwo}, WantedBy: multiUser,
-			Service: retried(30, append(clientFiles, client("configure"))...),
+			// It goes on with hosts that register once all are configured: it is ready when they are.
+			Service: append([]string{"Type=notify", "RemainAfterExit=yes", "TimeoutStartSec=infinity", "Restart=on-failure", "RestartSec=30"},
+				append(clientFiles, "Environment="+places.WatchHostConfig+"=true", client("configure"))...),
 		},
 	}
 }

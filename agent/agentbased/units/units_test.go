@@ -62,7 +62,9 @@ var lines = map[string][]string{
 		"EnvironmentFile=/etc/assisted/rendezvous-host.env",
 	},
 	// It runs on where another host is the rendezvous host: it is ready when it has decided.
-	"node-zero.service":            {"Type=notify", "RemainAfterExit=yes", "Restart=on-failure", "ExecStartPost=/usr/bin/systemctl start --no-block multi-user.target"},
+	"node-zero.service": {"Type=notify", "RemainAfterExit=yes", "Restart=on-failure", "ExecStartPost=/usr/bin/systemctl start --no-block multi-user.target"},
+	// It goes on with hosts that register later: it is ready when those that are there have what is said of them.
+	"apply-host-config.service":    {"Type=notify", "RemainAfterExit=yes", "Restart=on-failure", "RestartSec=30", "Environment=HOST_CONFIG_WATCH=true"},
 	"agent-import-cluster.service": {"Conflicts=agent-register-cluster.service"},
 	"assisted-service.service": {
 		"BindsTo=assisted-service-pod.service", "EnvironmentFile=/usr/local/share/assisted-service/assisted-service.env",

@@ -2,17 +2,28 @@ package agentbased
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	"io"
 	"log/slog"
+	"net"
 	"net/http"
+	"os"
 	"path"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/agent/agentbased/client"
+	"github.com/ironflow/ironflow/agent/agentbased/hostconfig"
 	"github.com/ironflow/ironflow/agent/agentbased/places"
+	"github.com/ironflow/ironflow/agent/agentbased/programs"
+	"github.com/ironflow/ironflow/agent/agentbased/units"
 	"github.com/ironflow/ironflow/agent/hubclient"
+	"github.com/ironflow/ironflow/agent/program"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
@@ -67,7 +78,7 @@ func (d *described) comes(n int, change func(*wire.Inventory)) {
 	agent.Reply(d.t, hostKey(n), wire.StepReply{StepType: wire.StepTypeInventory, Output: string(raw)})
 }
 
-// configure runs what apply-host-config.service does, which ends once each folder has its host.
+// configure runs the client, which ends once each folder has its host.
 func (d *described) configure() {
 	d.t.Helper()
 	calls, err := hubclient.New(hubclient.Options{URL: d.hub.URL, CAFile: d.hub.CAFile, Dir: hostfile.Dir{}, Header: http.Header{"Authorization": {"Bearer " + d.hub.UserToken}}})
@@ -76,6 +87,87 @@ func (d *described) configure() {
 	settings := client.FromEnv(func(name string) string { return map[string]string{places.InfraEnvID: edgeEnv}[name] }, d.root)
 	c := &client.Client{Settings: settings, Hub: calls, Dir: d.root, Log: slog.New(slog.DiscardHandler)}
 	d.Expect(c.Run(d.t.Context(), "configure")).To(Succeed())
+}
+
+// unit runs apply-host-config.service as it is shipped: its command with its environment, until the
+// test ends. It returns once systemd would know it as active.
+func (d *described) unit() {
+	d.t.Helper()
+	rendered, err := units.Render(units.Options{Workflow: units.Automated})
+	d.Expect(err).NotTo(HaveOccurred())
+	at := slices.IndexFunc(rendered, func(r units.Rendered) bool { return r.Name == units.HostConfigUnit })
+	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path.Join(d.t.TempDir(), "notify"), Net: "unixgram"})
+	d.Expect(err).NotTo(HaveOccurred())
+	env := map[string]string{
+		hostfile.RootEnv: d.root.Root, "NOTIFY_SOCKET": socket.LocalAddr().String(),
+		places.InfraEnvID: edgeEnv, places.ServiceBaseURL: d.hub.URL, places.UserToken: "Bearer " + d.hub.UserToken, // of its files
+	}
+	var words []string
+	for line := range strings.Lines(rendered[at].Content) {
+		switch key, value, _ := strings.Cut(strings.TrimSpace(line), "="); key {
+		case "Environment":
+			name, value, _ := strings.Cut(value, "=")
+			env[name] = value
+		case "ExecStart":
+			words = strings.Fields(value)
+		}
+	}
+	for name, value := range env {
+		d.t.Setenv(name, value)
+	}
+	ca, err := os.ReadFile(d.hub.CAFile)
+	d.Expect(err).NotTo(HaveOccurred())
+	d.Expect(places.Write(d.root, hostfile.HubCA, ca, 0o644)).To(Succeed())
+	words[0] = path.Base(words[0])
+	ctx, stop := context.WithCancel(d.t.Context())
+	ended := make(chan int, 1)
+	go func() {
+		ended <- programs.Main(ctx, program.Streams{In: strings.NewReader(""), Out: io.Discard, Err: os.Stderr}, words)
+	}()
+	d.t.Cleanup(func() {
+		stop()
+		d.Expect(<-ended).To(BeZero(), "a unit that is stopped has not failed")
+		d.Expect(socket.Close()).To(Succeed())
+	})
+	said := make([]byte, 100)
+	n, err := socket.Read(said)
+	d.Expect(err).NotTo(HaveOccurred())
+	d.Expect(string(said[:n])).To(Equal("READY=1"))
+}
+
+// TestAHostThatIsRemovedAndComesAgain has its role and disk again, though all hosts had theirs before.
+func TestAHostThatIsRemovedAndComesAgain(t *testing.T) {
+	d := newDescribed(t, 3, 1, map[string]string{
+		"worker-0/mac_addresses": "02:00:00:00:00:01\n", "worker-0/role": "worker\n", "worker-0/root-device-hints.yaml": "vendor: Example\n",
+	})
+	ours := func(i *wire.Inventory) { // not the one that the hub would choose
+		i.Disks = append(i.Disks, wire.Disk{
+			ID: "/dev/disk/by-id/wwn-0xbeef", Path: "/dev/sdb", Name: "sdb", Vendor: "Example", DriveType: wire.DriveTypeSsd, SizeBytes: 900_000_000_000,
+			InstallationEligibility: wire.DiskInstallationEligibility{Eligible: true},
+		})
+	}
+	d.comes(1, ours)
+	d.unit()
+	has := func() string {
+		h, _ := d.host(1)
+		return string(h.Role) + " " + h.InstallationDiskPath
+	}
+	d.Expect(has()).To(Equal("worker /dev/sdb"))
+	key := hostKey(1)
+	code, body := d.hub.User().Do(t, http.MethodDelete, "/infra-envs/"+key.InfraEnvID+"/hosts/"+key.HostID, nil, nil)
+	d.Expect(code).To(Equal(http.StatusNoContent), body)
+	d.comes(1, ours)
+	d.Expect(has()).To(Equal("auto-assign /dev/sda"), "as the hub would have it")
+	h, _ := d.host(1)
+	applied, err := hostconfig.Read(d.root)
+	d.Expect(err).NotTo(HaveOccurred())
+	d.Expect(applied.Missing([]wire.Host{h})).To(HaveLen(1), "it is not installed so")
+	d.Eventually(has).WithTimeout(time.Minute).Should(Equal("worker /dev/sdb"))
+	d.Eventually(func() int {
+		applied, err := hostconfig.Read(d.root)
+		d.Expect(err).NotTo(HaveOccurred())
+		return len(applied.Missing([]wire.Host{h}))
+	}).WithTimeout(time.Minute).Should(BeZero())
 }
 
 // host is the host as the hub has it; the role is that which it would be installed with.

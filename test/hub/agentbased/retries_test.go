@@ -30,7 +30,7 @@ start-cluster-installation|add-node|network-status) ;;
 esac
 [ "$name" = node-zero ] && echo BOOTSTRAP_HOST_MAC=52:54:00:00:00:01 >/etc/assisted/node0
 echo "$name done" >>/var/log/units
-[ "$name" = node-zero ] && exec systemd-notify --ready
+case $name in node-zero|configure) exec systemd-notify --ready ;; esac
 exit 0
 `
 
