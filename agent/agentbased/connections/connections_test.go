@@ -53,10 +53,13 @@ func TestNetworkManagerPutsThemInThePlaceOfOthers(t *testing.T) {
 		// Two connections have the same id: that of the config image, and that which the card has.
 		"eth0": "id=old\nuuid=6f9c1a1e-0a51-4d6c-8a4e-3b7f6f0f5a01\ntype=ethernet\ninterface-name=eth0\nmaster=br1\nslave-type=bridge\n",
 	})
-	restarted, err := exec.CommandContext(t.Context(), "sh", "-c", "kill $(cat /run/NetworkManager/NetworkManager.pid) && while kill -0 $(cat /run/NetworkManager/NetworkManager.pid); do :; done 2>/dev/null; NetworkManager").
+	restarted, err := exec.CommandContext(t.Context(), "sh", "-c", "p=$(cat /run/NetworkManager/NetworkManager.pid) && kill $p && while kill -0 $p; do sleep 0.1; done 2>/dev/null; NetworkManager").
 		CombinedOutput()
 	g.Expect(err).NotTo(HaveOccurred(), string(restarted))
-	g.Expect(exec.CommandContext(t.Context(), "nm-online", "--wait-for-startup", "--timeout=60").Run()).To(Succeed())
+	g.Eventually(func() string {
+		out, _ := exec.CommandContext(t.Context(), "nmcli", "--get-values", "GENERAL.STATE", "device", "show", "eth0").CombinedOutput() // it does not run at once
+		return string(out)
+	}).WithTimeout(time.Minute).Should(HavePrefix("100 "))
 	g.Expect(addressesOf("eth0")).To(ConsistOf("192.0.2.5/24"), "a restart has it go on with what the card has")
 
 	for range 2 { // once more after a loss of power
