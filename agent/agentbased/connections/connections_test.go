@@ -53,7 +53,7 @@ func TestNetworkManagerPutsThemInThePlaceOfOthers(t *testing.T) {
 		// Two connections have the same id: that of the config image, and that which the card has.
 		"eth0": "id=old\nuuid=6f9c1a1e-0a51-4d6c-8a4e-3b7f6f0f5a01\ntype=ethernet\ninterface-name=eth0\nmaster=br1\nslave-type=bridge\n",
 	})
-	restarted, err := exec.CommandContext(t.Context(), "sh", "-c", "p=$(cat /run/NetworkManager/NetworkManager.pid) && kill $p && while kill -0 $p; do sleep 0.1; done 2>/dev/null; NetworkManager").
+	restarted, err := exec.CommandContext(t.Context(), "sh", "-c", "p=$(cat /run/NetworkManager/NetworkManager.pid) && kill $p && tail --pid=$p -f /dev/null; NetworkManager").
 		CombinedOutput()
 	g.Expect(err).NotTo(HaveOccurred(), string(restarted))
 	g.Eventually(func() string {
