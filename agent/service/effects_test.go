@@ -150,7 +150,7 @@ func newVictim(t *testing.T, request wire.InstallCmdRequest) *victim {
 		hostfile.BootIDPath(): bootID + "\n", "/proc/1/mountinfo": "", "/sys/class/block/sda2/partition": "2\n",
 		"/sys/class/block/sda2/start": "2048\n", "/sys/class/block/sda2/size": "260096\n", "/sys/class/block/sda/queue/logical_block_size": "512\n",
 		"/sys/class/dmi/id/board_serial": "SER-1\n", bootOrder: "\x07\x00\x00\x00", "/dev/x": "",
-		"/proc/sys/kernel/hostname": "localhost\n",
+		"/proc/sys/kernel/hostname": "localhost\n", "/usr/local/share/assisted-service/assisted-service.env": "INFRA_ENV_ID=" + infraEnv + "\n",
 	} {
 		v.g.Expect(os.MkdirAll(filepath.Dir(v.dir.Path(path)), 0o755)).To(Succeed())
 		v.g.Expect(os.WriteFile(v.dir.Path(path), []byte(text), 0o600)).To(Succeed())
@@ -327,6 +327,6 @@ func TestEveryEffectOfAnInstallationIsNamed(t *testing.T) {
 	}
 	v.g.Expect(names).To(ContainElements(
 		"remove-volume-group", "stop-raid", "zero-raid-member", "wipe-signatures", "keep-ignition", "write-image", "rescan-disk", "boot-entry", "send-logs",
-		"write-end", "reboot",
+		"leave-record", "write-end", "reboot",
 	))
 }

@@ -72,5 +72,32 @@ func Partitions(ctx context.Context, run hostexec.Exec, disk string) ([]Partitio
 	return list, nil
 }
 
+// AllPartitions lists those of all disks of the host, each once: a disk with several paths has its
+// partitions below each of them.
+func AllPartitions(ctx context.Context, run hostexec.Exec) ([]Partition, error) {
+	out, err := hostexec.Output(ctx, run, "lsblk", "--json", "--output", PartitionColumns)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := decode[Partition](out)
+	if err != nil {
+		return nil, err
+	}
+	var list []Partition
+	seen := map[string]bool{}
+	var add func(rows []Partition)
+	add = func(rows []Partition) {
+		for _, p := range rows {
+			if !seen[p.Path] {
+				seen[p.Path] = true
+				list = append(list, p)
+			}
+			add(p.Children)
+		}
+	}
+	add(rows)
+	return list, nil
+}
+
 // IsESP tells whether it is an EFI system partition.
 func (p Partition) IsESP() bool { return strings.EqualFold(p.Type, espType) }

@@ -65,7 +65,7 @@ func (f *Firmware) First(ctx context.Context, disk string) (warning string, err 
 // addEntry makes the entry, or makes the one that is there count; it returns the
 // loader that it found.
 func (f *Firmware) addEntry(ctx context.Context, disk string) (string, error) {
-	esp, err := findESP(ctx, f.Exec, disk)
+	esp, err := ESP(ctx, f.Exec, disk)
 	if err != nil {
 		return "", err
 	}

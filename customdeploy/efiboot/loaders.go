@@ -2,6 +2,7 @@ package efiboot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -35,7 +36,8 @@ func isOurs(path string) bool {
 	return slices.ContainsFunc(slices.Concat(loaders, fallbacks), func(l string) bool { return strings.EqualFold(inMenu(l), path) })
 }
 
-func findESP(ctx context.Context, run hostexec.Exec, disk string) (blockdev.Partition, error) {
+// ESP is the EFI system partition of a disk.
+func ESP(ctx context.Context, run hostexec.Exec, disk string) (blockdev.Partition, error) {
 	list, err := blockdev.Partitions(ctx, run, disk)
 	if err != nil {
 		return blockdev.Partition{}, err
@@ -49,18 +51,32 @@ func findESP(ctx context.Context, run hostexec.Exec, disk string) (blockdev.Part
 // loadersOn mounts the ESP read-only and returns the loaders on it that are
 // known, the vendors' own first.
 func loadersOn(ctx context.Context, run hostexec.Exec, host hostfile.Dir, device string) (found []string, err error) {
+	err = OnESP(ctx, run, host, device, "ro", func(folder string) error {
+		for _, loader := range slices.Concat(loaders, fallbacks) {
+			if _, err := os.Stat(filepath.Join(folder, loader)); err == nil {
+				found = append(found, loader)
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// OnESP mounts an EFI system partition with the option "ro" or "rw", and has it used at a folder,
+// whose path is this process's.
+func OnESP(ctx context.Context, run hostexec.Exec, host hostfile.Dir, device, option string, use func(folder string) error) (err error) {
 	if err := os.MkdirAll(host.Path(espMount), 0o700); err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = os.Remove(host.Path(espMount)) }()
-	if _, err := hostexec.Output(ctx, run, "mount", "-o", "ro", device, espMount); err != nil {
-		return nil, err
+	if _, err := hostexec.Output(ctx, run, "mount", "-o", option, device, espMount); err != nil {
+		return err
 	}
-	defer func() { _, _ = hostexec.Output(context.WithoutCancel(ctx), run, "umount", espMount) }()
-	for _, loader := range slices.Concat(loaders, fallbacks) {
-		if _, err := os.Stat(host.Path(filepath.Join(espMount, loader))); err == nil {
-			found = append(found, loader)
+	defer func() {
+		_, gone := hostexec.Output(context.WithoutCancel(ctx), run, "umount", espMount)
+		if option != "ro" { // what was written is on the disk from then on
+			err = errors.Join(err, gone)
 		}
-	}
-	return found, nil
+	}()
+	return use(host.Path(espMount))
 }

@@ -105,8 +105,10 @@ func (c *configuring) all(ctx context.Context) error {
 func (c *configuring) later(ctx context.Context) error {
 	c.watches = true
 	for asked := true; ; {
-		if pause.For(ctx, watch) != nil {
-			return nil // it is stopped, and all is done
+		select {
+		case <-ctx.Done(): // it is stopped, and all is done
+			return nil
+		case <-time.After(watch):
 		}
 		left, err := c.apply(ctx)
 		if err := c.keep(); err != nil {

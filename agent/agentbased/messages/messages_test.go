@@ -21,7 +21,8 @@ import (
 
 // prefixes are the protocol's: what the number of a file stands for.
 var prefixes = map[string]string{
-	"60_config-image": "config image", "60_hostname": "the host's own name", "60_network": "the host's own network", "60_network-nmstate": "the host's own network",
+	"60_config-image": "config image", "60_hostname": "the host's own name", "60_installed": "an earlier installation of the host", "60_network": "the host's own network",
+	"60_network-nmstate": "the host's own network",
 	"60_rendezvous-host": "rendezvous", "65_registry": "registry of the release", "65_token": "tokens of added nodes", "70_agent-services": "services",
 	"70_hub": "services", "70_hub-copy": "services", "70_hub-state": "state of the hub", "70_import-cluster": "services", "70_register-cluster": "services", "70_register-infraenv": "services",
 	"80_apply-host-config": "host config", "80_host-config": "host config", "90_add-node": "start", "90_start-cluster": "start", "90_ui-availability": "UI", "95_load-config-image": "config image",

@@ -21,7 +21,7 @@ const (
 )
 
 // Slot is the name of a message's file in /etc/issue.d and /etc/motd.d. Its number
-// sorts the messages: 60 rendezvous host, config image and the host's own network and name, 65 tokens and registry, 70 services and
+// sorts the messages: 60 rendezvous host, config image, the host's own network and name and its earlier installation, 65 tokens and registry, 70 services and
 // the hub's state, 80 settings of hosts, 90 start of the installation and its page, 95 contents of the config image.
 // A slot has one message at a time; the newer one replaces the older.
 type Slot string
@@ -30,6 +30,7 @@ type Slot string
 const (
 	SlotConfigImageWanted Slot = "60_config-image"
 	SlotHostname          Slot = "60_hostname"
+	SlotInstalled         Slot = "60_installed"
 	SlotNetwork           Slot = "60_network"
 	SlotNmstate           Slot = "60_network-nmstate"
 	SlotRendezvous        Slot = "60_rendezvous-host"
@@ -60,6 +61,8 @@ const EventPrefix = "agent_based_"
 const (
 	ConfigImageWanted      ID = "config_image_wanted"
 	HostnameFailed         ID = "hostname_failed"
+	InstalledBefore        ID = "installed_before"
+	InstalledFollows       ID = "installed_before_follows"
 	NetworkFailed          ID = "network_failed"
 	NetworkNotFound        ID = "network_not_found"
 	NmstateFailed          ID = "nmstate_failed"
@@ -118,6 +121,18 @@ var table = []Message{
 	{ConfigImageWanted, SlotConfigImageWanted, Warning, "This host waits for its config image: attach a medium with the label %s (a USB device, or virtual media of the BMC).", []string{"label"}},
 
 	{HostnameFailed, SlotHostname, Error, "This host does not get the name that its settings say: %s.", []string{"reason"}},
+
+	{
+		InstalledBefore, SlotInstalled, Error,
+		"This host was installed by this image at %s, to %s, and does not begin again: set its boot order to that disk. To install again, and lose what is on the disks, boot this host with the kernel argument %s, " +
+			"or all hosts from an image that was made into another folder or with other settings.",
+		[]string{"time", "disk", "argument"},
+	},
+	{
+		InstalledFollows, SlotInstalled, Warning,
+		"This host was installed by this image at %s, to %s: set its boot order to that disk. It is installed again only if a hub on the rendezvous host orders it.",
+		[]string{"time", "disk"},
+	},
 
 	{NetworkFailed, SlotNetwork, Error, "The network of this host is not set up: %s.", []string{"reason"}},
 	{NetworkNotFound, SlotNetwork, Warning, "No network description of the image names a card of this host, which has %s, so it uses DHCP. If it should have one, correct the MAC addresses and make the image again.", []string{"cards and their MAC addresses"}},

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironflow/ironflow/agent/agentbased/installed"
 	"github.com/ironflow/ironflow/agent/agentbased/messages"
 	"github.com/ironflow/ironflow/agent/agentbased/pause"
 	"github.com/ironflow/ironflow/agent/agentbased/places"
@@ -48,6 +49,9 @@ type Program struct {
 	Network Network
 	Console *messages.Console
 	Log     *slog.Logger
+	// Installed returns the record by which this image has installed this host before; nil for none.
+	// It is asked once the settings are there; nil for nobody.
+	Installed func(ctx context.Context) *installed.Record
 	// Ready is called at the first decision: who has to know goes on.
 	Ready func()
 	// Start has systemd start what only the rendezvous host has. It is called when this host
@@ -66,6 +70,9 @@ func (p Program) Run(ctx context.Context) error {
 		return fmt.Errorf("hear of changes of addresses: %w", err)
 	}
 	if places.Exists(p.Dir, places.AddNodes) {
+		if before := p.before(ctx); before != nil {
+			return p.refuse(ctx, before)
+		}
 		return p.joins(ctx, changes)
 	}
 	want, err := p.expected(ctx)
@@ -103,7 +110,7 @@ func (p Program) expected(ctx context.Context) ([]netip.Addr, error) {
 // without any address waits on: it could not install itself.
 func (p Program) follow(ctx context.Context, want []netip.Addr, changes <-chan struct{}) error {
 	var addresses rest
-	decided := false
+	decided, before := false, p.before(ctx)
 	for {
 		all, err := p.Network.Addresses()
 		if err != nil {
@@ -113,6 +120,8 @@ func (p Program) follow(ctx context.Context, want []netip.Addr, changes <-chan s
 		v := decide(want, all, moment{settled: decided || settles <= 0, another: places.Exists(p.Dir, places.AnotherHub)})
 		p.show(ctx, v)
 		switch {
+		case v.match != nil && before != nil:
+			return p.refuse(ctx, before)
 		case v.match != nil && decided:
 			if err := p.become(*v.match); err != nil {
 				return err
@@ -125,6 +134,9 @@ func (p Program) follow(ctx context.Context, want []netip.Addr, changes <-chan s
 				return err
 			}
 			decided = true
+			if before != nil {
+				p.Console.Show(ctx, messages.InstalledFollows, before.At.Format(time.RFC3339), before.Disk)
+			}
 			p.Ready()
 		}
 		var settled <-chan time.Time

@@ -15,6 +15,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/agent/agentbased/installed"
 	"github.com/ironflow/ironflow/agent/agentbased/messages"
 	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/agent/command"
@@ -65,10 +66,16 @@ type scene struct {
 }
 
 func begin(t *testing.T, dir hostfile.Dir, have ...Address) *scene {
+	return beginBefore(t, dir, nil, have...)
+}
+
+// beginBefore is the same on a host that may have been installed before.
+func beginBefore(t *testing.T, dir hostfile.Dir, before func(context.Context) *installed.Record, have ...Address) *scene {
 	s := &scene{network: &network{have: have, changes: make(chan struct{}, 8), routes: make(chan struct{}, 8)}, dir: dir, started: time.Now(), ended: make(chan error, 1)}
 	s.ready = make(chan time.Duration, 2)
 	log := slog.New(slog.DiscardHandler)
 	p := Program{Dir: dir, Network: s.network, Console: &messages.Console{Dir: dir, Commands: noTerminal{}, Log: log}, Log: log}
+	p.Installed = before
 	p.Ready = func() { s.ready <- time.Since(s.started) }
 	p.Start = func(context.Context) error {
 		s.units.Add(1)
@@ -169,6 +176,44 @@ func TestTheAddressComesLate(t *testing.T) {
 		g.Expect(s.units.Load()).To(Equal(int32(1)), "systemd has passed over the units of the hub")
 		g.Expect(s.ready).To(BeEmpty(), "it has been told already")
 	})
+}
+
+// TestTheAddressIsOnAVLANOfABond: it comes after that of the bond itself, with the address of the bond's card, which
+// is that of the VLAN as well, and by which the hub knows the host.
+func TestTheAddressIsOnAVLANOfABond(t *testing.T) {
+	for name, want := range map[string]string{"IPv4": "198.51.100.1", "IPv6": "2001:db8:100::1"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				dir := hostfile.Dir{Root: t.TempDir()}
+				write(t, dir, places.RendezvousHost, "NODE_ZERO_IP="+want+"\n")
+				bonded := func(addr, nic string) Address {
+					a := at(addr, nic)
+					a.MAC = "52:54:00:00:00:b0"
+					return a
+				}
+				untagged, other, mine := bonded("192.0.2.9", "bond0"), bonded("198.51.200.1", "bond0.200"), bonded(want, "bond0.100")
+				link, asked := bonded("fe80::b0", "bond0.100"), mine
+				asked.Tentative = true
+				s := begin(t, dir, at("203.0.113.9", "eno3"), untagged, link)
+				<-time.After(20 * time.Second)
+				s.set(at("203.0.113.9", "eno3"), untagged, link, other)
+				<-time.After(20 * time.Second)
+				g.Expect(s.says(g)).To(Equal("The rendezvous host has " + want + "; this host has 192.0.2.9 on bond0, 198.51.200.1 on bond0.200, 203.0.113.9 on eno3, and waits for more.\n"))
+				s.set(at("203.0.113.9", "eno3"), untagged, link, other, asked)
+				<-time.After(time.Minute)
+				g.Expect(s.says(g)).To(ContainSubstring(want + " on bond0.100 (not usable yet)"))
+				g.Expect(s.ready).To(BeEmpty())
+				s.set(at("203.0.113.9", "eno3"), untagged, link, other, mine)
+				_, err := s.end()
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(s.says(g)).To(Equal("This host is the rendezvous host: it has " + want + " on bond0.100.\n"))
+				values, err := places.ReadEnv(dir, places.NodeZero)
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(values).To(Equal(map[string]string{"BOOTSTRAP_HOST_MAC": "52:54:00:00:00:b0"}))
+			})
+		})
+	}
 }
 
 // TestThereIsOneHub: a host that has been answered by the hub of another one becomes no second

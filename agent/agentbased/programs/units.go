@@ -19,6 +19,7 @@ import (
 	"github.com/ironflow/ironflow/agent/agentbased/configimage"
 	"github.com/ironflow/ironflow/agent/agentbased/console"
 	"github.com/ironflow/ironflow/agent/agentbased/hostsettings"
+	"github.com/ironflow/ironflow/agent/agentbased/installed"
 	"github.com/ironflow/ironflow/agent/agentbased/lead"
 	"github.com/ironflow/ironflow/agent/agentbased/messages"
 	"github.com/ironflow/ironflow/agent/agentbased/nodezero"
@@ -164,11 +165,25 @@ func setHostname(ctx context.Context, u unit) error {
 
 func nodeZero(ctx context.Context, u unit) error {
 	return nodezero.Program{
-		Dir: u.dir, Network: nodezero.Kernel{}, Console: u.console, Log: u.log, Ready: func() { u.ready(ctx) },
+		Dir: u.dir, Network: nodezero.Kernel{}, Console: u.console, Log: u.log, Ready: func() { u.ready(ctx) }, Installed: u.installed,
 		Start: func(ctx context.Context) error {
 			return u.commands.Run(ctx, command.Command{Name: "systemctl", Args: []string{"start", "--no-block", units.RunAgain}})
 		},
 	}.Run(ctx)
+}
+
+// installed returns the record that this image has left when it has installed this host.
+func (u unit) installed(ctx context.Context) *installed.Record {
+	id, err := hostid.Of(hostid.Read(u.dir))
+	if err != nil {
+		u.log.WarnContext(ctx, "whether this image has installed this host before is not known", "error", err)
+		return nil
+	}
+	record, err := installed.Find(ctx, command.Exec(u.commands, u.log), u.dir, id, u.log)
+	if err != nil {
+		u.log.WarnContext(ctx, "whether this image has installed this host before is not known", "error", err)
+	}
+	return record
 }
 
 // ready tells systemd that what waits for this unit may start.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/ironflow/ironflow/agent/agentbased/installed"
+	"github.com/ironflow/ironflow/agent/install"
 	"github.com/ironflow/ironflow/agent/install/effect"
 	"github.com/ironflow/ironflow/api/hostfile"
 )
@@ -36,6 +38,21 @@ func (i *Installer) converged(ctx context.Context) bool {
 		return true
 	}
 	return unit.Loaded() && unit.ActiveState != "inactive"
+}
+
+// leaveRecord has the image of an agent-based installation know this host again, should its firmware
+// start that once more. Without a record the host is installed again then; it is installed all the same.
+func (i *Installer) leaveRecord(ctx context.Context, job install.Job) error {
+	if !installed.IsAgentBased(i.Dir) {
+		return nil
+	}
+	return i.Effects.Do(ctx, effect.LeaveRecord, job.Disk, func() error {
+		err := installed.Leave(ctx, i.exec(), i.Dir, job.Disk, job.Request.BootDevice, job.Request.HostID)
+		if err != nil && ctx.Err() == nil {
+			i.Log.Warn("the disk has no record of its installation: if the host starts this image again, it is installed again", "disk", job.Disk, "error", err)
+		}
+		return context.Cause(ctx)
+	})
 }
 
 // Finish is the last thing after the done marker: without Ironic the machine is

@@ -97,7 +97,7 @@ func (i *Installer) Tasks(ctx context.Context, job install.Job) ([]install.Task,
 		{Name: checkDisk, Stage: wire.HostStageStartingInstallation, Run: func(ctx context.Context, _ install.Report) error { return i.check(ctx, job) }},
 		{Name: fetchIgnition, After: []string{checkDisk}, Stage: wire.HostStageInstalling, Run: func(ctx context.Context, _ install.Report) error { return i.ignition(ctx, job) }},
 		{Name: bootEntry, After: []string{writeImage}, Stage: wire.HostStageWritingImageToDisk, Run: func(ctx context.Context, _ install.Report) error { return i.bootEntry(ctx, job.Disk) }},
-		{Name: handOver, After: []string{bootEntry}, Stage: wire.HostStageRebooting, Info: i.rebootInfo(ctx), Run: func(context.Context, install.Report) error { return nil }},
+		{Name: handOver, After: []string{bootEntry}, Stage: wire.HostStageRebooting, Info: i.rebootInfo(ctx), Run: func(ctx context.Context, _ install.Report) error { return i.leaveRecord(ctx, job) }},
 	}
 	complete := install.Task{Name: completeIgnition, After: []string{fetchIgnition}, Stage: wire.HostStageInstalling, Run: func(ctx context.Context, _ install.Report) error { return i.singleNode(ctx, job) }}
 	// Nothing is cleaned before the Ignition is there: the hub's answer says whether the order still stands.

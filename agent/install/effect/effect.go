@@ -35,9 +35,10 @@ const (
 	StartBootstrapUnits Name = "start-bootstrap-units"
 	ReportOtherHost     Name = "report-other-host"
 
-	SendLogs   Name = "send-logs"
-	WriteEnd   Name = "write-end"
-	RebootHost Name = "reboot"
+	SendLogs    Name = "send-logs"
+	LeaveRecord Name = "leave-record"
+	WriteEnd    Name = "write-end"
+	RebootHost  Name = "reboot"
 )
 
 // Row is one effect with what it changes and what a second process does about it.
@@ -67,6 +68,7 @@ var table = []Row{
 	{StartBootstrapUnits, "bootkube and its companions", "units that run go on; those that have ended are not started again"},
 	{ReportOtherHost, "the hub's record of another host of the cluster", "reported again; the hub keeps the highest stage"},
 	{SendLogs, "the hub's logs of the host", "sent again"},
+	{LeaveRecord, "the record of the image on the disk's EFI system partition, in agent-based installations", "written again"},
 	{WriteEnd, "reason file and done marker on /run", "with the marker: nothing more is written, the process ends with 0"},
 	{RebootHost, "the machine is restarted", "asked for again"},
 }
