@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	vns "github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 
+	"github.com/ironflow/ironflow/agent/agentbased/installed"
 	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/agent/agentbased/units"
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -121,4 +123,63 @@ func TestTheRendezvousHostOnARealSystemd(t *testing.T) {
 	h.Run(t, "systemctl", "start", "--no-block", units.RunAgain)
 	h.waits(h.shows(units.HubUnit, "ActiveState")).Should(Equal("ActiveState=active"), h.journal)
 	h.Expect(h.shows("node-zero.service", "ActiveState", "SubState", "Result", "NRestarts")()).To(Equal("Result=success\nNRestarts=0\nActiveState=active\nSubState=exited"), h.journal)
+}
+
+// partition plays an EFI system partition, whose files are in /var/esp.
+var partition = map[string]string{
+	"lsblk":  `echo '{"blockdevices": [{"path": "/dev/played", "children": [{"path": "/dev/played1", "parttype": "c12a7328-f81f-11d2-ba4b-00a0c93ec93b"}]}]}'`,
+	"mount":  `cp -r /var/esp/. "$4"`,
+	"umount": `rm -rf "$1/ironflow"`,
+}
+
+// record is what the image with these settings leaves on the disk of the host.
+func (h *edgeHost) record(settings, rendezvous string) string {
+	h.t.Helper()
+	live := hostfile.Dir{Root: h.t.TempDir()}
+	h.Expect(places.Write(live, places.ServiceSettings+"/assisted-service.env", []byte(settings), 0o600)).To(Succeed())
+	h.Expect(places.Write(live, places.RendezvousHost, []byte(rendezvous), 0o600)).To(Succeed())
+	var left []byte
+	run := func(_ context.Context, argv []string, line func(string)) (err error) {
+		switch argv[0] {
+		case "lsblk":
+			line(strings.Trim(strings.TrimPrefix(partition["lsblk"], "echo "), "'"))
+		case "umount":
+			left, err = os.ReadFile(filepath.Join(live.Path(argv[1]), installed.File))
+		}
+		return err
+	}
+	id := strings.TrimSpace(h.Run(h.t, "env", "BE_HOST_ID=1", units.Binary))
+	h.Expect(installed.Leave(h.t.Context(), run, live, "/dev/played", "/dev/disk/by-id/wwn-0x1", id)).To(Succeed())
+	return string(left)
+}
+
+// TestAHostThatWasInstalledBefore boots the image once more: a real systemd starts neither hub nor
+// agent until the record is gone, and the console says why.
+func TestAHostThatWasInstalledBefore(t *testing.T) {
+	h := newEdgeHost(t)
+	const settings, rendezvous = "INFRA_ENV_ID=11111111-1111-4111-8111-111111111111\n", "NODE_ZERO_IP=192.0.2.1\nSERVICE_BASE_URL=http://192.0.2.1:8090/\n"
+	h.write(places.ServiceSettings+"/assisted-service.env", settings)
+	h.gets("192.0.2.1/24")
+	h.Run(t, "mount", "-t", "tmpfs", "firmware", "/sys/class")
+	h.write("/sys/class/dmi/id/board_serial", "SER-1\n")
+	h.write("/var/esp/"+installed.File, h.record(settings, rendezvous))
+	for name, script := range partition {
+		h.write("/usr/local/sbin/"+name, "#!/bin/sh\n"+script+"\n")
+		h.Run(t, "chmod", "+x", "/usr/local/sbin/"+name)
+	}
+	h.Run(t, "systemctl", "start", "--no-block", units.RunAgain)
+	said := func() string {
+		out, _ := h.Command(t.Context(), "cat", "/etc/motd.d/60_installed").CombinedOutput() // it is not there at once
+		return string(out)
+	}
+	h.waits(said).Should(MatchRegexp(`^This host was installed by this image at \S+Z, to /dev/disk/by-id/wwn-0x1, and does not begin again: set its boot order to that disk\.`), h.journal)
+	h.Expect(h.shows("node-zero.service", "ActiveState")()).To(Equal("ActiveState=activating"), h.journal)
+	for _, unit := range []string{units.HubUnit, hostfile.AgentUnit} {
+		h.Expect(h.shows(unit, "ActiveState")()).To(Equal("ActiveState=inactive"), unit)
+	}
+
+	h.Run(t, "rm", "/var/esp/"+installed.File)
+	h.Run(t, "systemctl", "restart", "--no-block", "node-zero.service")
+	h.waits(h.shows(units.HubUnit, "ActiveState")).Should(Equal("ActiveState=active"), h.journal)
+	h.Expect(said()).To(ContainSubstring("No such file"))
 }

@@ -2,6 +2,7 @@ package programs
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/agent/agentbased/units"
+	"github.com/ironflow/ironflow/agent/hostid"
 	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/imageref"
 	"github.com/ironflow/ironflow/agent/program"
@@ -69,8 +71,17 @@ func TestProgramsOfUnits(t *testing.T) {
 	NewWithT(t).Expect(code).To(Equal(1))
 }
 
-// TestMain lets the test binary be start-agent, which gives its process to the agent.
+// TestMain lets the test binary be start-agent, which gives its process to the agent, or tell the
+// id of the host that it runs on.
 func TestMain(m *testing.M) {
+	if os.Getenv("BE_HOST_ID") != "" {
+		id, err := hostid.Of(hostid.Read(hostfile.Dir{}))
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(id)
+		os.Exit(0)
+	}
 	if os.Getenv("BE_START_AGENT") != "" {
 		os.Exit(Main(context.Background(), program.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Args))
 	}
