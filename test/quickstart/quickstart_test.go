@@ -33,15 +33,15 @@ func TestTheQuickStartIsKnown(t *testing.T) {
 	for _, step := range quickstart.Steps {
 		g.Expect(done).To(HaveKey(step), "the page no longer does this")
 	}
-	whole := ""
+	var whole strings.Builder
 	for _, c := range commands {
-		whole += c.String() + "\n" + c.Text
+		whole.WriteString(c.String() + "\n" + c.Text)
 	}
 	for _, example := range []string{
 		"VERSION=" + quickstart.Version + " ", quickstart.Image, quickstart.Ironic, quickstart.BaseImage, quickstart.Address, quickstart.User, quickstart.Password,
 		quickstart.CA, "sha256sum " + quickstart.LiveISO, " " + quickstart.SiteFile, " " + quickstart.HostFolder + "\n", " " + quickstart.Tree + "chart ",
 	} {
-		g.Expect(whole).To(ContainSubstring(example), "a site replaces this")
+		g.Expect(whole.String()).To(ContainSubstring(example), "a site replaces this")
 	}
 }
 
