@@ -26,6 +26,7 @@ type Fleet struct {
 	memory Memory
 	// registering are the registrations under way.
 	registering unit.Repeated[wire.HostRegistrationResponse]
+	room        room
 }
 
 // New makes the fleet.

@@ -75,7 +75,7 @@ func (f *Fleet) tryRegistration(ctx context.Context, key store.HostKey, r Regist
 		return answer, err
 	}
 	err = f.units.Update(ctx, func(w *settle.Work) error {
-		host, err := register(w, r)
+		host, err := f.register(w, r)
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (f *Fleet) tryRegistration(ctx context.Context, key store.HostKey, r Regist
 	return answer, err
 }
 
-func register(w *settle.Work, r Registration) (*store.Host, error) {
+func (f *Fleet) register(w *settle.Work, r Registration) (*store.Host, error) {
 	env, err := w.Env(r.InfraEnvID)
 	if err != nil {
 		return nil, err
@@ -107,6 +107,9 @@ func register(w *settle.Work, r Registration) (*store.Host, error) {
 	}
 	switch {
 	case apierror.IsNotFound(err):
+		if err := f.room.forOneMore(w, env); err != nil {
+			return nil, err
+		}
 		if host, err = newHost(w, env, r); err != nil {
 			return nil, err
 		}
@@ -159,30 +162,8 @@ func registerRefusal(host *store.Host, err error) error {
 	return err
 }
 
-// maxHosts bounds the hosts of an infra-env. Who has its shared image has its token, and can make up ids without end.
-const maxHosts = 20_000
-
-// fullError puts off a host that its infra-env has no room for.
-type fullError struct{ reason error }
-
-func (e *fullError) Error() string { return e.reason.Error() }
-
-// Unwrap makes it a refusal for now.
-func (e *fullError) Unwrap() error { return e.reason }
-
-func hasRoom(w *settle.Work, env *store.InfraEnv) error {
-	full, err := w.Reader.HasHosts(env.API.ID, maxHosts)
-	if err != nil || !full {
-		return err
-	}
-	return &fullError{apierror.Later("infra-env %s has %d hosts, and can have no more; remove hosts that are gone, or boot the others from the image of another infra-env", env.API.Name, maxHosts)}
-}
-
 // newHost makes the record of a host that was never seen.
 func newHost(w *settle.Work, env *store.InfraEnv, r Registration) (*store.Host, error) {
-	if err := hasRoom(w, env); err != nil {
-		return nil, err
-	}
 	host := &store.Host{Approved: env.AutoApprove}
 	host.API = wire.Host{
 		ID: r.HostID, InfraEnvID: r.InfraEnvID, Kind: wire.HostKindHost, Role: wire.HostRoleAutoAssign,

@@ -16,7 +16,6 @@ import (
 // TestAnInfraEnvThatIsFull takes the hosts that it has, and puts off new ones; that is said once, since ids may be made up.
 func TestAnInfraEnvThatIsFull(t *testing.T) {
 	w := start(t, service.Options{}, &service.InfraEnvSpec{})
-	w.register(hostA)
 	for page := range 20 {
 		var hosts []*store.Host
 		for n := range 1000 {
@@ -26,6 +25,7 @@ func TestAnInfraEnvThatIsFull(t *testing.T) {
 		}
 		w.Expect(w.records.Commit(w.ctx, &store.Unit{Hosts: hosts})).To(Succeed())
 	}
+	w.register(hostA) // is the last
 	for range 3 {
 		_, err := w.RegisterHost(w.ctx, service.Registration{InfraEnvID: envID, HostID: uuid.NewString()})
 		w.Expect(err).To(MatchError(ContainSubstring("has 20000 hosts")))

@@ -78,11 +78,10 @@ func (r *Reader) Hosts(f HostFilter) ([]*Host, error) {
 	return hosts, nil
 }
 
-// HasHosts reports whether the infra-env has so many hosts, or more.
-func (r *Reader) HasHosts(infraEnvID string, n int) (bool, error) {
-	found := 0
-	err := r.scanRow("count hosts", `SELECT count(*) FROM (SELECT 1 FROM hosts WHERE infra_env_id = $1 LIMIT $2) AS found`, []any{infraEnvID, n}, &found)
-	return found >= n, err
+// CountHosts returns how many hosts the infra-env has, and most where it has more.
+func (r *Reader) CountHosts(infraEnvID string, most int) (found int, err error) {
+	err = r.scanRow("count hosts", `SELECT count(*) FROM (SELECT 1 FROM hosts WHERE infra_env_id = $1 LIMIT $2) AS found`, []any{infraEnvID, most}, &found)
+	return found, err
 }
 
 // reportsPage is of how many hosts the reports are asked for at once.
