@@ -112,7 +112,7 @@ func FromEnv(getenv func(string) string, dir hostfile.Dir) Settings {
 		ImageType: or(imageTypeEnv, "full-iso"), Mirror: or(mirrorEnv, ""), InfraEnvID: or(infraEnvIDEnv, ""),
 		Workflow: or(workflowEnv, WorkflowInstall), ClusterID: or(clusterIDEnv, ""), ClusterName: or(clusterNameEnv, ""),
 		ClusterAPI: or(clusterAPIEnv, ""), ClusterConfig: or(clusterConfigEnv, folder(dir, "/clusterconfig")), Lenient: or(LenientEnv, "") == "true",
-		Watch: or(places.WatchHostConfig, "") == "true",
+		Watch: or(places.WatchHostConfigEnv, "") == "true",
 	}
 }
 

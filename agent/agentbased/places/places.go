@@ -92,9 +92,9 @@ const (
 	InfraEnvID = "INFRA_ENV_ID"
 	// SettingsDigest names the settings of the cluster and its hosts that are in the image.
 	SettingsDigest = "SETTINGS_DIGEST"
-	// WatchHostConfig has the client's configure go on with hosts that register later, where it is
+	// WatchHostConfigEnv has the client's configure go on with hosts that register later, where it is
 	// "true".
-	WatchHostConfig = "HOST_CONFIG_WATCH"
+	WatchHostConfigEnv = "HOST_CONFIG_WATCH"
 	// UserToken, AgentToken and WatcherToken are one for each scheme of the hub.
 	UserToken    = "USER_AUTH_TOKEN"    //nolint:gosec // a name
 	AgentToken   = "AGENT_AUTH_TOKEN"   //nolint:gosec // a name

@@ -192,7 +192,7 @@ func registration() []Unit {
 			After: []string{registerTwo}, With: []string{registerTwo}, WantedBy: multiUser,
 			// It goes on with hosts that register once all are configured: it is ready when they are.
 			Service: append([]string{"Type=notify", "RemainAfterExit=yes", "TimeoutStartSec=infinity", "Restart=on-failure", "RestartSec=30"},
-				append(clientFiles, "Environment="+places.WatchHostConfig+"=true", client("configure"))...),
+				append(clientFiles, "Environment="+places.WatchHostConfigEnv+"=true", client("configure"))...),
 		},
 	}
 }
