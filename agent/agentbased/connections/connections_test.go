@@ -18,29 +18,14 @@ import (
 	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/api/hostfile"
-	"github.com/ironflow/ironflow/test/needs"
+	"github.com/ironflow/ironflow/test/networkmanager"
 )
-
-// onTheHost says that this process runs on the host of networkmanager.sh.
-const onTheHost = "CONNECTIONS_TEST_HOST"
 
 // TestNetworkManagerPutsThemInThePlaceOfOthers: a card that has an address of its own becomes the
 // port of a bridge, and what lies on that has the addresses, with the real NetworkManager, which does
 // nothing of that when it is restarted.
 func TestNetworkManagerPutsThemInThePlaceOfOthers(t *testing.T) {
-	if os.Getenv(onTheHost) == "" {
-		needs.Root(t)
-		for name, from := range map[string]string{"NetworkManager": "network-manager", "nmcli": "network-manager", "dbus-daemon": "dbus", "unshare": "util-linux", "ip": "iproute2"} {
-			needs.Program(t, name, from)
-		}
-		self, err := os.Executable()
-		NewWithT(t).Expect(err).NotTo(HaveOccurred())
-		host := exec.CommandContext(t.Context(), "unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc",
-			"sh", "../console/testdata/networkmanager.sh", self, "-test.run", "^"+t.Name()+"$", "-test.v")
-		host.Env = append(os.Environ(), onTheHost+"=1")
-		out, err := host.CombinedOutput()
-		NewWithT(t).Expect(err).NotTo(HaveOccurred(), string(out))
-		NewWithT(t).Expect(string(out)).To(ContainSubstring("--- PASS: " + t.Name()))
+	if !networkmanager.OnHost(t) {
 		return
 	}
 	g := NewWithT(t)

@@ -4,7 +4,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,28 +14,13 @@ import (
 
 	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/api/hostfile"
-	"github.com/ironflow/ironflow/test/needs"
+	"github.com/ironflow/ironflow/test/networkmanager"
 )
-
-// onTheHost says that this process runs on the host of testdata/networkmanager.sh.
-const onTheHost = "CONSOLE_TEST_HOST"
 
 // TestNetworkManagerTakesTheNewSettings: the connection that a person types is that of the card at
 // once, though it has another one, with the real NetworkManager; and so is the next one.
 func TestNetworkManagerTakesTheNewSettings(t *testing.T) {
-	if os.Getenv(onTheHost) == "" {
-		needs.Root(t)
-		for name, from := range map[string]string{"NetworkManager": "network-manager", "nmcli": "network-manager", "dbus-daemon": "dbus", "unshare": "util-linux", "ip": "iproute2"} {
-			needs.Program(t, name, from)
-		}
-		self, err := os.Executable()
-		NewWithT(t).Expect(err).NotTo(HaveOccurred())
-		host := exec.CommandContext(t.Context(), "unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc",
-			"sh", "testdata/networkmanager.sh", self, "-test.run", "^"+t.Name()+"$", "-test.v")
-		host.Env = append(os.Environ(), onTheHost+"=1")
-		out, err := host.CombinedOutput()
-		NewWithT(t).Expect(err).NotTo(HaveOccurred(), string(out))
-		NewWithT(t).Expect(string(out)).To(ContainSubstring("--- PASS: " + t.Name()))
+	if !networkmanager.OnHost(t) {
 		return
 	}
 	g := NewWithT(t)
