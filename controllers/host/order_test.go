@@ -287,14 +287,8 @@ func TestFirmwareIsNotFlashedAgainForAnObjectThatIsMadeAnew(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					w := workingWorld(t, nil)
 					defer func() { w.stop() }()
-					w.untilAtRest()
-					w.wish()
-					w.until("flashed", 5*time.Minute, func(h *metal3.BareMetalHost) bool {
-						return w.sim.Steps()["firmware.update"] == 1 && h.Status.Provisioning.State == metal3.StateAvailable
-					})
+					w.untilFlashed(change)
 					if change != nil {
-						w.edit(change)
-						w.untilState(metal3.StateProvisioned, 5*time.Minute)
 						w.allowServicing()
 					}
 					let(5 * time.Minute)

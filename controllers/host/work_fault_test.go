@@ -172,6 +172,20 @@ func TestAWishForAMachineThatIsNeverOffSaysWhatItWaitsFor(t *testing.T) {
 	})
 }
 
+// untilFlashed has the machine get its firmware while it is available, and changes its host then; nil for not.
+func (w *world) untilFlashed(change func(*metal3.BareMetalHost)) {
+	w.t.Helper()
+	w.untilAtRest()
+	w.wish()
+	w.until("flashed", 5*time.Minute, func(h *metal3.BareMetalHost) bool {
+		return w.sim.Steps()["firmware.update"] == 1 && h.Status.Provisioning.State == metal3.StateAvailable
+	})
+	if change != nil {
+		w.edit(change)
+		w.untilState(metal3.StateProvisioned, 5*time.Minute)
+	}
+}
+
 // TestFirmwareIsNotFlashedAgainAfterAMove: the status of HostFirmwareComponents does not move with it, so that what the machine
 // has is not known. A wish of after the move is carried out.
 func TestFirmwareIsNotFlashedAgainAfterAMove(t *testing.T) {
@@ -180,15 +194,7 @@ func TestFirmwareIsNotFlashedAgainAfterAMove(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := workingWorld(t, nil)
 				defer func() { w.stop() }()
-				w.untilAtRest()
-				w.wish()
-				w.until("flashed", 5*time.Minute, func(h *metal3.BareMetalHost) bool {
-					return w.sim.Steps()["firmware.update"] == 1 && h.Status.Provisioning.State == metal3.StateAvailable
-				})
-				if change != nil {
-					w.edit(change)
-					w.untilState(metal3.StateProvisioned, 5*time.Minute)
-				}
+				w.untilFlashed(change)
 				let(5 * time.Minute)
 				w.stop()
 				w.move()

@@ -612,7 +612,7 @@ var mutations = []mutation{
 	},
 	{
 		name: "whatever happens to a node is the work that it records", file: "plan/order.go",
-		old: "return !o.Heeded || c != nil && c.Message", new: "return c == nil || c.Message",
+		old: "return !o.TakenIsRecorded || c != nil && c.Message", new: "return c == nil || c.Message",
 		pkg: "./controllers/host", run: "^(TestAnOrderThatIsTurnedAwayIsNotDoneByAnInspection|TestAServiceOrderThatIsTurnedAwayIsNotDoneByARescue)$",
 	},
 	{

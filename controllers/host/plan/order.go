@@ -32,9 +32,9 @@ type Order struct {
 	Service bool `json:"service,omitempty"`
 	// Since is the node's provision_updated_at when the order was written.
 	Since time.Time `json:"since"`
-	// Heeded means that the host records whether Ironic has taken the order. Those of
+	// TakenIsRecorded means that the host's status says whether Ironic has taken the order. Those of
 	// older versions were taken if the node has moved since.
-	Heeded bool `json:"heeded,omitempty"`
+	TakenIsRecorded bool `json:"taken_is_recorded,omitempty"`
 	// Failed means that it was started and did not end well: what it was about is
 	// in an unknown state.
 	Failed bool `json:"failed,omitempty"`
@@ -102,7 +102,7 @@ func (o *Order) Taken(s *metal3.BareMetalHostStatus) bool {
 		return false
 	}
 	c := meta.FindStatusCondition(s.Conditions, TakenCondition)
-	return !o.Heeded || c != nil && c.Message == o.takenText()
+	return !o.TakenIsRecorded || c != nil && c.Message == o.takenText()
 }
 
 // Take has the host's status record that Ironic has taken the order.

@@ -25,7 +25,7 @@ func TestUnsureVolumes(t *testing.T) {
 		"failed, replaced, done":           {&Order{Part: hardwareVolumes, Since: past, Unsure: []raidPart{hardwareVolumes}}, nil},
 		"failed, another kind done":        {&Order{Part: softwareVolumes, Since: past, Unsure: []raidPart{hardwareVolumes}}, []raidPart{hardwareVolumes}},
 		"failed, but only settings":        {&Order{Since: past, Failed: true, Settings: map[string]any{"a": 1}}, nil},
-		"nobody knows":                     {&Order{Part: hardwareVolumes, Since: past, Heeded: true}, []raidPart{hardwareVolumes}},
+		"nobody knows":                     {&Order{Part: hardwareVolumes, Since: past, TakenIsRecorded: true}, []raidPart{hardwareVolumes}},
 		"somebody else's cleaning, failed": {&Order{Since: past, Failed: true}, []raidPart{hardwareVolumes}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -264,7 +264,7 @@ func (p planner) withRAID(job *raidJob, wish wishes) Plan {
 
 // toDo completes work with firmware changes and the order that announces it.
 func (p planner) toDo(w Work, wish wishes) Plan {
-	w.Order.Service, w.Order.Since, w.Order.Heeded = p.service, p.Node.ProvisionUpdatedAt, true
+	w.Order.Service, w.Order.Since, w.Order.TakenIsRecorded = p.service, p.Node.ProvisionUpdatedAt, true
 	w.Order.Settings, w.Order.Updates, w.Order.Unsure = wish.settings, wish.all, p.unsure
 	if len(wish.settings) > 0 {
 		w.Steps = append(w.Steps, ironic.ApplyBIOSStep(wish.settings))
