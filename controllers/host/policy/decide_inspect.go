@@ -134,7 +134,7 @@ func examined(o *Observed) *metal3.HardwareDetails {
 	case o.State() != metal3.StateInspecting, isMoved(o.Host), o.ofOtherMachine():
 	case o.Inventory != nil && !inspectAgain(o.Host) && !o.Host.InspectionDisabled():
 		return nodespec.HardwareDetails(o.Inventory)
-	case stalledBy(o, causeDouble):
+	case stalledBy(o, causeDouble) && strings.HasPrefix(o.Host.Status.ErrorMessage, foundNIC): // else it was stopped by its address
 		return o.Host.Status.HardwareDetails
 	}
 	return nil
@@ -155,9 +155,7 @@ func JudgeInventory(o *Observed, booting func(macs []string) ([]*metal3.BareMeta
 	other := slices.MinFunc(others, func(a, b *metal3.BareMetalHost) int {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
-	if hardware != o.Host.Status.HardwareDetails || strings.HasPrefix(o.Host.Status.ErrorMessage, foundNIC) { // else it was stopped for something else
-		o.Double = doubleByInventory(o.Host, other)
-	}
+	o.Double = doubleByInventory(o.Host, other)
 	return nil
 }
 
