@@ -58,13 +58,45 @@ type Request struct {
 	Username string
 	Groups   []string
 	Usages   []string
-	// PEM is the PKCS#10 request. One of more than [MaxRequest] need not be kept: then Oversize has its size in bytes.
-	PEM      []byte
-	Oversize int
+	// PEM is the PKCS#10 request.
+	PEM []byte
 	// ApprovedAt is when this program, or an earlier one, approved it; zero for any other.
 	ApprovedAt time.Time
 	// Settled tells that it is approved, denied, failed or has its certificate.
 	Settled bool
+}
+
+// Listed is what is kept of a request between two looks: strangers can make any number of requests,
+// and of any content.
+type Listed struct {
+	Name, UID, Signer string
+	// ApprovedAt is as [Request] has it; zero for one that is pending.
+	ApprovedAt time.Time
+}
+
+// Listed is what is kept of it; false for one that is not to be looked at again: another signer's, or one that
+// others have settled.
+func (r Request) Listed() (Listed, bool) {
+	l := Listed{Name: r.Name, UID: r.UID, ApprovedAt: r.ApprovedAt}
+	switch r.Signer { // the constant: the string is not kept as often as there are requests
+	case Client:
+		l.Signer = Client
+	case Serving:
+		l.Signer = Serving
+	default:
+		return l, false
+	}
+	return l, !r.Settled || !r.ApprovedAt.IsZero()
+}
+
+// Node is the name of the node that it is for; empty where that cannot be read.
+func (r Request) Node() string {
+	parsed, err := r.parse()
+	if err != nil {
+		return ""
+	}
+	name, _ := strings.CutPrefix(parsed.Subject.CommonName, nodePrefix)
+	return name
 }
 
 // World is what a request is compared with.
@@ -96,8 +128,9 @@ type Verdict struct {
 	Reason Reason
 	// Message says what is wrong, and of which host.
 	Message string
-	// Host is the name of the host that the request is for; empty when there is none.
-	Host string
+	// Host is the name of the host that the request is for; empty when there is none. Node is that of the
+	// node in it; empty where it cannot be read.
+	Host, Node string
 }
 
 // Judge decides on one request.
@@ -118,14 +151,14 @@ func Judge(r Request, w World) Verdict {
 		switch decision, message := rule.broken(&in); decision {
 		case Approve:
 		default:
-			v := Verdict{Decision: decision, Reason: rule.reason, Message: message}
+			v := Verdict{Decision: decision, Reason: rule.reason, Message: message, Node: in.name}
 			if in.host != nil {
 				v.Host = in.host.Name
 			}
 			return v
 		}
 	}
-	return Verdict{Decision: Approve, Reason: Approved, Message: fmt.Sprintf("host %s of the hub asks for it", in.host.ID), Host: in.host.Name}
+	return Verdict{Decision: Approve, Reason: Approved, Message: fmt.Sprintf("host %s of the hub asks for it", in.host.ID), Host: in.host.Name, Node: in.name}
 }
 
 // input is what rules see. The rule that finds the host fills it in for those after it.

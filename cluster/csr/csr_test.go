@@ -1,6 +1,7 @@
 package csr_test
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -265,6 +266,15 @@ func TestKeysAndEncodings(t *testing.T) {
 			NewWithT(t).Expect(csr.Judge(r, world()).Decision).To(Equal(tc.want))
 		})
 	}
+}
+
+// TestWhoAsksWithTooMuchIsToldWhy: it is not parsed, whatever is in it.
+func TestWhoAsksWithTooMuchIsToldWhy(t *testing.T) {
+	g := NewWithT(t)
+	r, _ := client(t, key(t))
+	r.PEM = append(r.PEM, bytes.Repeat([]byte("\n"), 1<<20-len(r.PEM))...)
+	v := csr.Judge(r, world())
+	g.Expect(v).To(And(HaveField("Decision", csr.Leave), HaveField("Reason", csr.Unreadable), HaveField("Message", ContainSubstring("1048576 bytes"))))
 }
 
 // FuzzJudge: whatever a request holds, one that is approved has the subject, the names

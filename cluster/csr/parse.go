@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// MaxRequest bounds what is parsed and kept: a kubelet's request has about 600 bytes, and one with a hundred addresses
+	// MaxRequest bounds what is parsed: a kubelet's request has about 600 bytes, and one with a hundred addresses
 	// and the largest key 6 KiB.
 	MaxRequest = 8 << 10
 	// minRSA is the smallest RSA key that is taken, in bits.
@@ -33,7 +33,7 @@ var (
 // parse reads it, and refuses what no kubelet writes: more than one block, more
 // of a subject than its name and organisation, other extensions, weak keys.
 func (r Request) parse() (*x509.CertificateRequest, error) {
-	if size := max(len(r.PEM), r.Oversize); size > MaxRequest {
+	if size := len(r.PEM); size > MaxRequest {
 		return nil, fmt.Errorf("the request has %d bytes, more than %d", size, MaxRequest)
 	}
 	return parse(r.PEM)

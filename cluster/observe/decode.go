@@ -31,7 +31,24 @@ type condition struct {
 
 var errNoName = errors.New("an object without a name")
 
-func request(raw json.RawMessage) (string, csr.Request, error) {
+// errNotKept is of an object that nobody has to know of, by its name.
+var errNotKept = errors.New("an object that is not kept")
+
+// request keeps what tells that a request is there. Its content is read when it is judged, by [Request].
+func request(raw json.RawMessage) (string, csr.Listed, error) {
+	r, err := Request(raw)
+	if err != nil {
+		return "", csr.Listed{}, err
+	}
+	l, keep := r.Listed()
+	if !keep {
+		return r.Name, csr.Listed{}, errNotKept
+	}
+	return r.Name, l, nil
+}
+
+// Request decodes a signing request with its content.
+func Request(raw json.RawMessage) (csr.Request, error) {
 	var o struct {
 		Metadata metadata
 		Spec     struct {
@@ -45,10 +62,11 @@ func request(raw json.RawMessage) (string, csr.Request, error) {
 		}
 	}
 	if err := json.Unmarshal(raw, &o); err != nil || o.Metadata.Name == "" {
-		return "", csr.Request{}, errors.Join(err, errNoName)
+		return csr.Request{}, errors.Join(err, errNoName)
 	}
 	r := csr.Request{
-		Name: o.Metadata.Name, UID: o.Metadata.UID, Version: o.Metadata.ResourceVersion, Signer: o.Spec.SignerName,
+		Name: o.Metadata.Name, UID: o.Metadata.UID, Version: o.Metadata.ResourceVersion,
+		Signer: o.Spec.SignerName, Username: o.Spec.Username, Groups: o.Spec.Groups, Usages: o.Spec.Usages, PEM: o.Spec.Request,
 		Settled: len(o.Status.Certificate) > 0 || len(o.Status.Conditions) > 0,
 	}
 	for _, c := range o.Status.Conditions {
@@ -56,14 +74,7 @@ func request(raw json.RawMessage) (string, csr.Request, error) {
 			r.ApprovedAt = c.LastUpdateTime
 		}
 	}
-	// Of those that others have settled, and of other signers', nothing is kept.
-	if (!r.Settled || !r.ApprovedAt.IsZero()) && (r.Signer == csr.Client || r.Signer == csr.Serving) {
-		r.Username, r.Groups, r.Usages, r.PEM = o.Spec.Username, o.Spec.Groups, o.Spec.Usages, o.Spec.Request
-		if size := len(r.PEM); size > csr.MaxRequest { // strangers can make any number of them
-			r.PEM, r.Oversize = nil, size
-		}
-	}
-	return r.Name, r, nil
+	return r, nil
 }
 
 func node(raw json.RawMessage) (string, facts.Node, error) {

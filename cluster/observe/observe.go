@@ -6,6 +6,7 @@ package observe
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"maps"
 	"net/url"
@@ -73,7 +74,11 @@ func (c *Cache[T]) replace(fresh map[string]T) {
 // Set implements [kube.Sink].
 func (c *Cache[T]) Set(raw json.RawMessage) {
 	name, value, err := c.decode(raw)
-	if err != nil {
+	switch {
+	case errors.Is(err, errNotKept):
+		c.remove(name)
+		return
+	case err != nil:
 		return
 	}
 	c.mu.Lock()
@@ -88,10 +93,13 @@ func (c *Cache[T]) Set(raw json.RawMessage) {
 
 // Delete implements [kube.Sink].
 func (c *Cache[T]) Delete(raw json.RawMessage) {
-	name, _, err := c.decode(raw)
-	if err != nil {
-		return
+	if name, _, err := c.decode(raw); err == nil || errors.Is(err, errNotKept) {
+		c.remove(name)
 	}
+}
+
+// remove has the cache forget an object, if it has it.
+func (c *Cache[T]) remove(name string) {
 	c.mu.Lock()
 	_, had := c.objects[name]
 	delete(c.objects, name)
@@ -114,7 +122,7 @@ func (c *Cache[T]) Absent() {
 
 // Caches are all kinds that are followed.
 type Caches struct {
-	Requests      Cache[csr.Request]
+	Requests      Cache[csr.Listed]
 	Nodes         Cache[facts.Node]
 	Operators     Cache[facts.Operator]
 	Versions      Cache[facts.Operator]
@@ -140,12 +148,14 @@ func New() *Caches {
 }
 
 func set[T any](cache *Cache[T], c *Caches, decode func(json.RawMessage) (string, T, error)) {
-	cache.decode = decode
-	cache.changed = func() {
-		select {
-		case c.Changed <- struct{}{}:
-		default:
-		}
+	cache.decode, cache.changed = decode, c.Wake
+}
+
+// Wake has whoever waits for a change look again.
+func (c *Caches) Wake() {
+	select {
+	case c.Changed <- struct{}{}:
+	default:
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"io"
 	"slices"
+	"time"
 
+	"github.com/ironflow/ironflow/cluster/csr"
 	"github.com/ironflow/ironflow/cluster/logs"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -24,17 +26,12 @@ func (r *Runner) periodicLogs(ctx context.Context, v view) {
 // upload sends what is known of the cluster's inside. It makes nothing that was there
 // before worse: the hub keeps the newest.
 func (r *Runner) upload(ctx context.Context, v view) error {
-	requests := r.Caches.Requests.All()
-	for name, q := range requests {
-		q.PEM = nil
-		requests[name] = q
-	}
 	files := []logs.File{
 		{Name: "ironflow-cluster.log", Value: r.Ring.Lines()},
 		{Name: "hosts.json", Value: v.hosts},
 		{Name: "cluster.json", Value: v.cluster},
 		{Name: "nodes.json", Value: r.Caches.Nodes.All()},
-		{Name: "signing-requests.json", Value: requests},
+		{Name: "signing-requests.json", Value: r.signing()},
 		{Name: "operators.json", Value: r.state(v).Operators},
 		{Name: "services.json", Value: r.Caches.Services.All()},
 		{Name: "subscriptions.json", Value: r.Caches.Subscriptions.All()},
@@ -48,4 +45,24 @@ func (r *Runner) upload(ctx context.Context, v view) error {
 		return err
 	}
 	return r.Hub.LogsProgress(ctx, wire.LogsStateCompleted)
+}
+
+// signed is what the logs say of a signing request.
+type signed struct {
+	Signer     string
+	ApprovedAt time.Time  `json:",omitzero"`
+	Waits      csr.Reason `json:",omitempty"`
+}
+
+// signing are the signing requests by name, with the rule that one was not approved by.
+func (r *Runner) signing() map[string]signed {
+	out := map[string]signed{}
+	for name, q := range r.Caches.Requests.All() {
+		s := signed{Signer: q.Signer, ApprovedAt: q.ApprovedAt}
+		if q.ApprovedAt.IsZero() {
+			s.Waits = r.memory.looked[q.UID].reason
+		}
+		out[name] = s
+	}
+	return out
 }

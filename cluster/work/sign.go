@@ -2,156 +2,154 @@ package work
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"encoding/json"
 	"fmt"
-	"net/http"
+	"hash/maphash"
+	"maps"
 	"net/url"
-	"time"
+	"slices"
 
 	"github.com/ironflow/ironflow/cluster/csr"
-	"github.com/ironflow/ironflow/cluster/hubapi"
-	"github.com/ironflow/ironflow/cluster/kube"
 	"github.com/ironflow/ironflow/cluster/observe"
-	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // object is a Kubernetes object, or a part of one.
 type object = map[string]any
 
+// looksAtOnce bounds how many requests are read in one pass.
+const looksAtOnce = 100
+
+// looked is what is known of a request after a look, until what it is held against changes.
+type looked struct {
+	// node is for the name of the node in it, world for what there was of that name.
+	node, world uint64
+	reason      csr.Reason
+}
+
 // sign approves the signing requests that are a host's, and says of the others once
 // that they are left alone. Of the kinds of the cluster it waits for the nodes alone, which a
 // request is held against: who serves another kind may need the very node that asks.
+//
+// The content of a request is read when it is looked at, one after the other, and no request twice before there is
+// something new of its host or node: strangers can make any number of them.
 func (r *Runner) sign(ctx context.Context, v view) {
 	if v.nodes == nil {
 		return // they have not been listed
 	}
 	requests := r.Caches.Requests.All()
+	r.forget(requests)
+	world := csr.World{Hosts: v.hosts, Nodes: v.nodes}
+	states := r.states(world)
+	var open []string
+	for name, q := range requests {
+		if r.open(q, states, v) {
+			open = append(open, name)
+		}
+	}
+	for i, name := range r.turn(open) {
+		if i == looksAtOnce {
+			r.Caches.Wake() // another pass goes on
+			return
+		}
+		r.memory.turn = name
+		q, found, err := r.read(ctx, name)
+		if err != nil {
+			r.Log.Warn("a signing request cannot be read; trying again", "request", name, "error", err)
+			return
+		}
+		if found {
+			r.judge(ctx, q, world, states, v)
+		}
+	}
+}
+
+// forget drops what is remembered of requests that are no more.
+func (r *Runner) forget(requests map[string]csr.Listed) {
 	here := map[string]bool{}
 	for _, q := range requests {
 		here[q.UID] = true
-		if !q.ApprovedAt.IsZero() {
-			r.tellSigned(ctx, q, v)
-			continue
-		}
-		if r.memory.approved[q.UID] {
-			continue
-		}
-		verdict := csr.Judge(q, csr.World{Hosts: v.hosts, Nodes: v.nodes})
-		switch verdict.Decision {
-		case csr.Approve:
-			r.approve(ctx, q, verdict, v)
-		case csr.Leave:
-			r.leave(ctx, q, verdict)
-		case csr.Wait, csr.Ignore:
-		}
 	}
 	for _, known := range []map[string]bool{r.memory.approved, r.memory.said, r.memory.told, r.memory.failed} {
-		for uid := range known {
-			if !here[uid] {
-				delete(known, uid)
-			}
+		maps.DeleteFunc(known, func(uid string, _ bool) bool { return !here[uid] })
+	}
+	maps.DeleteFunc(r.memory.looked, func(uid string, _ looked) bool { return !here[uid] })
+}
+
+// states are for the names of hosts and nodes what [csr.Judge] sees of them. Neither is kept as text, which for
+// many requests is more than this program may hold.
+func (r *Runner) states(w csr.World) map[uint64]uint64 {
+	states := map[uint64]uint64{}
+	add := func(name string, of ...any) {
+		key := r.sum(name)
+		states[key] = r.sum(fmt.Sprintln(append(of, states[key])...))
+	}
+	for _, h := range w.Hosts {
+		add(h.Name, h.ID, h.Status, h.Stage, h.Addresses)
+	}
+	for name, n := range w.Nodes {
+		add(name, n.UID, n.Ready)
+	}
+	return states
+}
+
+func (r *Runner) sum(text string) uint64 { return maphash.String(r.memory.seed, text) }
+
+// open tells that the request has to be looked at.
+func (r *Runner) open(q csr.Listed, states map[uint64]uint64, v view) bool {
+	switch {
+	case !q.ApprovedAt.IsZero() && (v.alone || r.memory.told[q.UID]), q.ApprovedAt.IsZero() && r.memory.approved[q.UID]:
+		return false
+	}
+	before, was := r.memory.looked[q.UID]
+	return !was || states[before.node] != before.world
+}
+
+// turn sorts names so that each has its turn, whatever becomes of those before it.
+func (r *Runner) turn(names []string) []string {
+	slices.Sort(names)
+	i, found := slices.BinarySearch(names, r.memory.turn)
+	if found {
+		i++
+	}
+	return slices.Concat(names[i:], names[:i])
+}
+
+// read reads a request; false for one that is gone. It is a list of one, since the program's role in clusters that
+// have it for long lets it list requests, and not get one.
+func (r *Runner) read(ctx context.Context, name string) (csr.Request, bool, error) {
+	var list struct{ Items []json.RawMessage }
+	err := r.Kube.Get(ctx, observe.Requests+"?"+url.Values{"fieldSelector": {"metadata.name=" + name}}.Encode(), &list)
+	if err != nil || len(list.Items) == 0 {
+		return csr.Request{}, false, err
+	}
+	q, err := observe.Request(list.Items[0])
+	return q, err == nil && q.Name == name, err
+}
+
+// judge judges a request, and does what follows.
+func (r *Runner) judge(ctx context.Context, q csr.Request, world csr.World, states map[uint64]uint64, v view) {
+	if !q.ApprovedAt.IsZero() {
+		if known := r.tellSigned(ctx, q, v); !known {
+			r.remember(q, q.Node(), csr.Approved, states)
 		}
+		return
 	}
-}
-
-// approve adds the condition to the very object that was judged: one that has changed
-// since is refused by the API server, and judged again.
-func (r *Runner) approve(ctx context.Context, q csr.Request, v csr.Verdict, all view) {
-	now := r.Now().UTC().Format(time.RFC3339)
-	err := r.Kube.Put(ctx, observe.Requests+"/"+url.PathEscape(q.Name)+"/approval", object{
-		"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest",
-		"metadata": object{"name": q.Name, "uid": q.UID, "resourceVersion": q.Version},
-		"spec":     object{"signerName": q.Signer, "request": q.PEM, "usages": q.Usages},
-		"status": object{"conditions": []object{{
-			"type": "Approved", "status": "True", "reason": csr.ApprovedBy, "message": v.Message, "lastUpdateTime": now, "lastTransitionTime": now,
-		}}},
-	})
-	if err != nil {
-		r.Log.Warn("a signing request cannot be approved; trying again", "request", q.Name, "host", v.Host, "error", err)
-		if kube.Code(err) != http.StatusConflict { // it has changed, and is judged again
-			r.tell(ctx, q, all, r.memory.failed, wire.SigningProps{At: wire.At(r.Now()), Error: err.Error()})
+	verdict := csr.Judge(q, world)
+	switch verdict.Decision {
+	case csr.Approve:
+		r.approve(ctx, q, verdict, v)
+	case csr.Leave:
+		if r.leave(ctx, q, verdict) {
+			r.remember(q, verdict.Node, verdict.Reason, states)
 		}
-		return
-	}
-	r.memory.approved[q.UID] = true
-	r.Metrics.Request(q.Signer, string(v.Decision), string(v.Reason))
-	r.Log.Info("signing request approved", "request", q.Name, "signer", q.Signer, "host", v.Host)
-}
-
-// tellSigned tells the hub of a request that was approved, by this program or by one before it.
-func (r *Runner) tellSigned(ctx context.Context, q csr.Request, v view) {
-	r.tell(ctx, q, v, r.memory.told, wire.SigningProps{At: wire.At(q.ApprovedAt)})
-}
-
-// tell tells the hub once of a request. A hub that is away hears of it by a later pass; one that refuses to
-// hear of it knows no such event, or not the host any more.
-func (r *Runner) tell(ctx context.Context, q csr.Request, v view, told map[string]bool, p wire.SigningProps) {
-	if told[q.UID] || v.alone {
-		return
-	}
-	host, found := csr.Host(q, v.hosts)
-	if !found {
-		return
-	}
-	p.Request, p.Type = q.Name, q.Type()
-	err := r.Hub.Signing(ctx, host, p)
-	code := hubapi.Code(err)
-	told[q.UID] = err == nil || code >= http.StatusBadRequest && code < http.StatusInternalServerError && code != http.StatusTooManyRequests
-	if err != nil {
-		r.Log.Info("the hub was not told of a signing request", "request", q.Name, "host", host.Name, "error", err)
+	case csr.Wait:
+		r.remember(q, verdict.Node, verdict.Reason, states)
+	case csr.Ignore: // somebody has settled it just now
 	}
 }
 
-// eventsPerHour bounds what is said of requests: whoever has a bootstrap token can make any number.
-const eventsPerHour = 100
-
-// budget counts what was said within an hour.
-type budget struct {
-	since time.Time
-	spent int
-}
-
-func (b *budget) take(now time.Time) bool {
-	if now.Sub(b.since) >= time.Hour {
-		*b = budget{since: now}
-	}
-	b.spent++
-	return b.spent <= eventsPerHour
-}
-
-// leave says why a request is left alone. The event's name follows from the request
-// and the reason, so that a program that starts again does not say it again.
-func (r *Runner) leave(ctx context.Context, q csr.Request, v csr.Verdict) {
-	if r.memory.said[q.UID] {
-		return
-	}
-	r.memory.said[q.UID] = true
-	r.Metrics.Request(q.Signer, string(v.Decision), string(v.Reason))
-	if !r.memory.budget.take(r.Now()) {
-		return
-	}
-	r.Log.Info("signing request left alone", "request", q.Name, "signer", q.Signer, "reason", v.Reason, "message", v.Message)
-	reference := object{"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest", "name": q.Name, "uid": q.UID}
-	if err := r.event(ctx, reference, q.UID, "LeftAlone"+string(v.Reason), "not approved: "+v.Message); err != nil {
-		delete(r.memory.said, q.UID)
-		r.Log.Warn("an event cannot be written", "request", q.Name, "error", err)
-	}
-}
-
-// event writes a warning about an object without a namespace, once.
-func (r *Runner) event(ctx context.Context, about object, uid, reason, message string) error {
-	sum := sha256.Sum256([]byte(uid + "\x00" + reason))
-	now := r.Now().UTC().Format(time.RFC3339)
-	err := r.Kube.Post(ctx, "/api/v1/namespaces/default/events", object{
-		"apiVersion": "v1", "kind": "Event",
-		"metadata":       object{"name": "ironflow-cluster." + hex.EncodeToString(sum[:10]), "namespace": "default"},
-		"involvedObject": about, "reason": reason, "message": fmt.Sprintf("%.1000s", message), "type": "Warning",
-		"source": object{"component": "ironflow-cluster"}, "firstTimestamp": now, "lastTimestamp": now, "count": 1,
-		"reportingComponent": "ironflow-cluster",
-	})
-	if kube.Code(err) == http.StatusConflict {
-		return nil
-	}
-	return err
+// remember has a request wait until there is something new of its node.
+func (r *Runner) remember(q csr.Request, node string, reason csr.Reason, states map[uint64]uint64) {
+	key := r.sum(node)
+	r.memory.looked[q.UID] = looked{node: key, world: states[key], reason: reason}
 }

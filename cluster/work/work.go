@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -89,6 +90,11 @@ type memory struct {
 	// heard of, and failed those of which it has heard that they could not be approved.
 	approved, said, told, failed map[string]bool
 	budget                       budget
+	// looked has requests by UID that wait for something new of their node, turn the name of the one that was
+	// looked at last, and seed is that of their sums.
+	looked map[string]looked
+	turn   string
+	seed   maphash.Seed
 	// labels are hosts whose labels the API server would not have.
 	labels            map[string]bool
 	waits             string
@@ -116,6 +122,7 @@ type view struct {
 func (r *Runner) Run(ctx context.Context) (Outcome, error) {
 	r.memory.approved, r.memory.said, r.memory.labels = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	r.memory.told, r.memory.failed = map[string]bool{}, map[string]bool{}
+	r.memory.looked, r.memory.seed = map[string]looked{}, maphash.MakeSeed()
 	began := r.Now()
 	r.memory.answered = began
 	for {
