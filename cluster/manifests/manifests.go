@@ -203,22 +203,29 @@ func pod(s Settings, restart string) object {
 	for _, role := range []string{"control-plane", "master"} {
 		terms = append(terms, object{"matchExpressions": []object{{"key": "node-role.kubernetes.io/" + role, "operator": "Exists"}}})
 	}
-	var tolerations []object
-	// A node that is short of something takes it all the same: there may be no other one until it has approved that one's
-	// signing request.
-	for _, key := range []string{
-		"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master", "node.kubernetes.io/not-ready",
-		"node.kubernetes.io/unreachable", "node.kubernetes.io/network-unavailable", "node.cloudprovider.kubernetes.io/uninitialized",
-		"node.kubernetes.io/disk-pressure", "node.kubernetes.io/memory-pressure", "node.kubernetes.io/pid-pressure",
-	} {
-		tolerations = append(tolerations, object{"key": key, "operator": "Exists"})
-	}
 	return object{
 		"serviceAccountName": Name, "restartPolicy": restart, "hostNetwork": true, "dnsPolicy": "Default", "priorityClassName": "system-cluster-critical",
 		"affinity":    object{"nodeAffinity": object{"requiredDuringSchedulingIgnoredDuringExecution": object{"nodeSelectorTerms": terms}}},
-		"tolerations": tolerations, "containers": []object{container},
+		"tolerations": tolerations(), "containers": []object{container},
 		// 0440 and the group let the user without rights read it, and nobody else.
 		"securityContext": object{"fsGroup": 65532},
 		"volumes":         []object{{"name": "hub", "secret": object{"secretName": Name, "defaultMode": 0o440}}},
 	}
+}
+
+// goneAfter is how long, in seconds, a node has not been heard of when the program is started on another one.
+const goneAfter = 60
+
+// tolerations have it run on a node that is short of something: there may be no other one until it has approved that
+// one's signing request. On one that nobody hears of any more it does not stay, since nobody else would approve a request.
+func tolerations() []object {
+	var all []object
+	for _, key := range []string{
+		"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master", "node.kubernetes.io/not-ready",
+		"node.kubernetes.io/network-unavailable", "node.cloudprovider.kubernetes.io/uninitialized",
+		"node.kubernetes.io/disk-pressure", "node.kubernetes.io/memory-pressure", "node.kubernetes.io/pid-pressure",
+	} {
+		all = append(all, object{"key": key, "operator": "Exists"})
+	}
+	return append(all, object{"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": goneAfter})
 }
