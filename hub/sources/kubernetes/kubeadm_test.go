@@ -65,10 +65,13 @@ func TestKubeadmTakesTheConfigurations(t *testing.T) {
 		"an endpoint": changed(order(3, 1), func(o *sources.Order) {
 			o.Cluster.APIVIPs, o.Kubernetes.Endpoint = nil, "api.edge.example.com:8443"
 		}),
-		"the version before":       changed(order(3, 1), func(o *sources.Order) { o.Kubernetes.Version = "v1.36.4" }),
-		"the oldest version":       changed(order(3, 1), func(o *sources.Order) { o.Kubernetes.Version = "v1.35.0" }),
-		"a worker on day 2":        joining(wire.HostRoleWorker, running()),
-		"a control plane on day 2": joining(wire.HostRoleMaster, running()),
+		"the version before":                       changed(order(3, 1), func(o *sources.Order) { o.Kubernetes.Version = "v1.36.4" }),
+		"the oldest version":                       changed(order(3, 1), func(o *sources.Order) { o.Kubernetes.Version = "v1.35.0" }),
+		"a worker on day 2":                        joining(wire.HostRoleWorker, running()),
+		"a control plane on day 2":                 joining(wire.HostRoleMaster, running()),
+		"a control plane on day 2, dual stack":     changed(joining(wire.HostRoleMaster, mustMake(t, changed(order(3, 1), dual))), dual),
+		"a control plane on day 2, everything set": changed(joining(wire.HostRoleMaster, mustMake(t, changed(order(3, 1), full))), full),
+		"a worker on day 2, dual stack":            changed(joining(wire.HostRoleWorker, mustMake(t, changed(order(3, 1), dual))), dual),
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

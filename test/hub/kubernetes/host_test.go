@@ -28,8 +28,10 @@ import (
 
 // host is a machine: its agent in the live system, and then its installed system.
 type host struct {
-	w       *world
-	n       int
+	w *world
+	n int
+	// at is whose address it has, its own or that of a host before it.
+	at      int
 	pool    wire.InfraEnv
 	live    *exec.Cmd
 	said    output.Buffer
@@ -44,7 +46,13 @@ func (h *host) name() string { return fmt.Sprintf("node-%d", h.n) }
 // boot boots the live system of the next host, in the pool.
 func (w *world) boot(pool wire.InfraEnv) *host {
 	w.Helper()
-	h := &host{w: w, n: len(w.hosts) + 1, pool: pool, ended: make(chan error, 1)}
+	return w.bootAt(pool, len(w.hosts)+1)
+}
+
+// bootAt is [world.boot] for a host that has the address of that number.
+func (w *world) bootAt(pool wire.InfraEnv, at int) *host {
+	w.Helper()
+	h := &host{w: w, n: len(w.hosts) + 1, at: at, pool: pool, ended: make(chan error, 1)}
 	w.hosts = append(w.hosts, h)
 	root := hostfile.Dir{Root: filepath.Join(w.dir, h.name(), "live")}
 	put := func(path string, content []byte) {
@@ -61,7 +69,7 @@ func (w *world) boot(pool wire.InfraEnv) *host {
 			System:    scenario.System{Manufacturer: "Example", Product: "Box", Serial: "SER-" + h.name()},
 			CPU:       scenario.CPU{Architecture: "x86_64", Model: "Example CPU", Count: 32, MHz: 2400, Flags: []string{"vmx", "sse4_2", "avx2"}},
 			MemoryMiB: 131072,
-			NICs:      []scenario.NIC{{Name: "eno1", MAC: mac(h.n), IPv4: []string{address(h.n) + "/24"}, Gateway: gateway.Addr().String(), SpeedMbps: 25000}},
+			NICs:      []scenario.NIC{{Name: "eno1", MAC: mac(h.n), IPv4: []string{address(h.at) + "/24"}, Gateway: gateway.Addr().String(), SpeedMbps: 25000}},
 			Disks:     []scenario.Disk{{Name: "nvme0n1", SizeGiB: 960, Type: "NVME", Serial: "N-" + h.name(), WWN: fmt.Sprintf("eui.%016x", h.n)}},
 		},
 		Install: scenario.Install{DefaultStage: scenario.Duration{Duration: 300 * time.Millisecond}},
@@ -143,7 +151,7 @@ func (h *host) start() {
 	h.w.Expect(os.WriteFile(filepath.Join(disk, "upper", "etc", "resolv.conf"), []byte("nameserver "+gateway.Addr().String()+"\n"), 0o644)).To(Succeed())
 	h.machine = systemdtest.BootNode(h.w.T, systemdtest.Node{
 		Root: h.w.root, Disk: disk, Ignition: h.w.ignition, Config: config,
-		Plug: func(m *systemdtest.Machine) error { return h.w.plug(m, h.n) },
+		Plug: func(m *systemdtest.Machine) error { return h.w.plug(m, h.n, h.at) },
 	})
 }
 

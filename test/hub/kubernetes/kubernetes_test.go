@@ -171,20 +171,27 @@ func TestFromAHostToACluster(t *testing.T) {
 // balancer as a site has one. The last line of its output is JSON.
 func TestThreeControlPlanes(t *testing.T) {
 	w := newWorld(t)
+	_, running, state := w.threeControlPlanes()
+	w.works(running, 2)
+	state.Seconds = int(time.Since(w.begun).Seconds())
+	fmt.Println(line(w, state))
+}
+
+// threeControlPlanes are the first three hosts as a cluster that is installed.
+func (w *world) threeControlPlanes() (id string, running *node.Cluster, state node.State) {
+	w.Helper()
 	settings := w.settings()
-	settings.Endpoint = balance.Start(t, gateway.Addr().String(), balance.TCP(address(1)+":6443", address(2)+":6443", address(3)+":6443")...)
-	id := w.newCluster(3, settings)
+	settings.Endpoint = balance.Start(w.T, gateway.Addr().String(), balance.TCP(address(1)+":6443", address(2)+":6443", address(3)+":6443")...)
+	id = w.newCluster(3, settings)
 	pool := w.newPool(id, "pool")
 	w.install(id, w.boot(pool), w.boot(pool), w.boot(pool))
-	running := w.kubeconfig(id)
-	state := w.up(id, running, 3)
+	running = w.kubeconfig(id)
+	state = w.up(id, running, 3)
 	w.installed(id)
 	for _, h := range w.hosts {
 		h.done(wire.HostStatusInstalled)
 	}
-	w.works(running, 2)
-	state.Seconds = int(time.Since(w.begun).Seconds())
-	fmt.Println(line(w, state))
+	return id, running, state
 }
 
 // works expects that a pod has an address of the network of pods, and that ironflow-cluster

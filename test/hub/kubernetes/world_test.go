@@ -126,8 +126,8 @@ func (w *world) connectHosts() {
 	w.Expect(netlink.LinkSetUp(w.bridge)).To(Succeed())
 }
 
-// plug gives a machine its card, with the host's address, as DHCP would.
-func (w *world) plug(m *systemdtest.Machine, n int) error {
+// plug gives a machine its card, with the address of that number, as DHCP would.
+func (w *world) plug(m *systemdtest.Machine, n, at int) error {
 	ns, err := vns.GetFromPath(m.Network())
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (w *world) plug(m *systemdtest.Machine, n int) error {
 		return err
 	}
 	defer inside.Close()
-	return configure(inside, address(n)+"/24")
+	return configure(inside, address(at)+"/24")
 }
 
 // configure sets up loopback, and the card with its address and the way out.

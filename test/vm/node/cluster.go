@@ -10,6 +10,7 @@ import (
 
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -138,6 +139,23 @@ func (c *Cluster) PodAddress(ctx context.Context) (string, error) {
 	var pod corev1.Pod
 	err := c.client.Get(ctx, client.ObjectKey{Namespace: "default", Name: PodName}, &pod)
 	return pod.Status.PodIP, err
+}
+
+// NodeOf is the node of the namespace's one pod.
+func (c *Cluster) NodeOf(ctx context.Context, namespace string) (string, error) {
+	var pods corev1.PodList
+	if err := c.client.List(ctx, &pods, client.InNamespace(namespace)); err != nil {
+		return "", err
+	}
+	if len(pods.Items) != 1 {
+		return "", fmt.Errorf("namespace %s has %d pods", namespace, len(pods.Items))
+	}
+	return pods.Items[0].Spec.NodeName, nil
+}
+
+// Forget deletes a node, as a person does whose machine is lost.
+func (c *Cluster) Forget(ctx context.Context, name string) error {
+	return c.client.Delete(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
 }
 
 // Requests are the signing requests of kubelets: what became of each, by the signer.

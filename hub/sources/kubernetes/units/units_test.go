@@ -32,6 +32,8 @@ func newMachine(t *testing.T, h units.Host) *machine {
 	for _, name := range []string{"systemctl", "kubeadm", "kubelet", "kubectl", "curl", "systemd-sysext", "ip"} {
 		m.program(name, "")
 	}
+	m.etcd()
+	m.write("tmp/.keep", "")
 	return m
 }
 
@@ -56,7 +58,7 @@ func (m *machine) run(name string) bool {
 	m.t.Helper()
 	command := exec.CommandContext(m.t.Context(), "/bin/bash", filepath.Join(m.root, units.Folder, name))
 	command.Env = []string{
-		"PATH=" + m.root + "/bin:/usr/sbin:/usr/bin:/sbin:/bin", "ROOT=" + m.root,
+		"TMPDIR=" + m.root + "/tmp", "PATH=" + m.root + "/bin:/usr/sbin:/usr/bin:/sbin:/bin", "ROOT=" + m.root,
 		"NODE=n1", "ENDPOINT=192.0.2.1:6443", "VERSION=v1.37.1", "RUNTIME=containerd.service", "ADDRESS=192.0.2.9",
 	}
 	out, err := command.CombinedOutput()
@@ -179,7 +181,7 @@ func TestAControlPlaneThatWasInterruptedJoinsAgain(t *testing.T) {
 	m := newMachine(t, units.Host{})
 	m.authorities()
 	m.write("etc/kubernetes/kubelet.conf", "whole")
-	m.program("kubectl", "echo 'n1 Ready <none> 1h v1.37.1 a=b'")
+	m.program("kubectl", `[[ $* == *"get pods"* ]] && echo https://192.0.2.8:2379 || echo 'n1 Ready <none> 1h v1.37.1 a=b'`)
 	m.program("kubeadm", `[ "$1" = init ] || exit 1`)
 	g.Expect(m.run("join.sh")).To(BeFalse())
 	calls := m.calls()
@@ -188,6 +190,75 @@ func TestAControlPlaneThatWasInterruptedJoinsAgain(t *testing.T) {
 	m.program("kubeadm", "")
 	g.Expect(m.run("join.sh")).To(BeTrue())
 	g.Expect(m.has(joined)).To(BeTrue())
+}
+
+// etcd has the cluster's etcd on two hosts, of which the first does not answer, with these members.
+func (m *machine) etcd(members ...string) {
+	m.program("kubectl", `[[ $* != *"get pods"* ]] || echo https://192.0.2.7:2379 https://192.0.2.8:2379`)
+	m.program("curl", `[[ $* != *192.0.2.7:2379* ]] || exit 28; [[ $* != */list ]] || cat $ROOT/members`)
+	m.write("members", `{"header":{"cluster_id":"77"}, "members":[`+strings.Join(append(members, `{"ID":"8","name":"n0","peerURLs":["https://192.0.2.8:2380"],"clientURLs":["https://192.0.2.8:2379"]}`), ",")+"]}")
+}
+
+// TestAHostThatTakesAnothersAddress: what the earlier host was in etcd is lost with its disk, and etcd takes nobody for
+// it. A member that has its data here stays, as does one that has never run, and those of others.
+func TestAHostThatTakesAnothersAddress(t *testing.T) {
+	const (
+		earlier = `{"ID":"10501334649042878790","name":"n1","peerURLs":["https://192.0.2.9:2380"], "clientURLs":["https://192.0.2.9:2379"]}`
+		unnamed = `{"ID": "5", "peerURLs":["https://192.0.2.9:2380"],"isLearner":true}`
+		another = `{"ID":"6","name":"n9","peerURLs":["https://192.0.2.99:2380"],"clientURLs":["https://192.0.2.9:2379"]}`
+		spaced  = `{"ID": "5", "name": "n1", "peerURLs": ["https://192.0.2.9:2380"]}`
+	)
+	for name, tc := range map[string]struct {
+		members []string
+		data    bool
+		removed string
+	}{
+		"none before":           {nil, false, ""},
+		"it was there":          {[]string{earlier}, false, "10501334649042878790"},
+		"in another order":      {[]string{another, spaced}, false, "5"},
+		"its data are here":     {[]string{earlier}, true, ""},
+		"it has never run":      {[]string{unnamed}, false, ""},
+		"one of a like address": {[]string{another}, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			m := newMachine(t, units.Host{})
+			m.authorities()
+			m.etcd(tc.members...)
+			if tc.data {
+				m.write("var/lib/etcd/member/wal/0", "")
+			}
+			g.Expect(m.run("join.sh")).To(BeTrue())
+			calls := m.calls()
+			g.Expect(calls).To(ContainSubstring("kubeadm join"))
+			if tc.removed == "" {
+				g.Expect(calls).NotTo(ContainSubstring("member/remove"))
+				return
+			}
+			g.Expect(strings.Count(calls, "member/remove")).To(Equal(1))
+			g.Expect(calls).To(MatchRegexp(`(?s)--data \{"ID":"` + tc.removed + `"\} https://192.0.2.8:2379/v3/cluster/member/remove\n.*kubeadm join`))
+		})
+	}
+}
+
+// TestNobodyJoinsBeforeEtcdHasForgotten: as one that has lost its data, it could make etcd lose what it has written.
+func TestNobodyJoinsBeforeEtcdHasForgotten(t *testing.T) {
+	for name, curl := range map[string]string{
+		"no etcd answers":   `[[ $* != *2379* ]] || exit 7`,
+		"it is not removed": `[[ $* != *remove ]] || exit 22; [[ $* != */list ]] || echo '{"members":[{"ID":"1","name":"n1","peerURLs":["https://192.0.2.9:2380"]}]}'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			m := newMachine(t, units.Host{})
+			m.authorities()
+			m.program("curl", curl)
+			g.Expect(m.run("join.sh")).To(BeFalse())
+			g.Expect(m.calls()).NotTo(ContainSubstring("kubeadm join"))
+			left, err := filepath.Glob(filepath.Join(m.root, "tmp/tmp.*"))
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(left).To(BeEmpty(), "an administrator's access")
+		})
+	}
 }
 
 // TestMissingProgramsAreNamed: a person has to put them there.
