@@ -286,10 +286,10 @@ bench-hub: prerequisites ## The hub with a simulated fleet, and clusters that ar
 	@$(BIN)/bench-hub --ironflow $(BIN)/ironflow --agents '$(or $(AGENTS),10000)' --clusters '$(or $(CLUSTERS),500)' --database '$(or $(DATABASE),sqlite)' --cores '$(or $(CORES),0)' $(if $(HOSTILE),--hostile)
 
 .PHONY: bench-cluster
-bench-cluster: prerequisites ## The program inside a cluster with many nodes: its size, its memory, its requests at rest: HOSTS=500 REST=10m
+bench-cluster: prerequisites ## The program inside a cluster with many nodes, and strangers' signing requests: its size, its memory, its requests at rest: HOSTS=500 STRANGERS=10000 REST=10m
 	@$(GOBUILD) -o $(BIN)/ironflow-cluster ./cmd/ironflow-cluster
 	@$(GOBUILD) -o $(BIN)/bench-cluster ./test/bench/cluster
-	@$(BIN)/bench-cluster --ironflow-cluster $(BIN)/ironflow-cluster --hosts '$(or $(HOSTS),500)' --rest '$(or $(REST),10m)'
+	@$(BIN)/bench-cluster --ironflow-cluster $(BIN)/ironflow-cluster --hosts '$(or $(HOSTS),500)' --strangers '$(or $(STRANGERS),10000)' --rest '$(or $(REST),10m)'
 
 .PHONY: bench-edge
 bench-edge: prerequisites ## The hub on node zero while hosts install themselves, its memory: HOSTS=3

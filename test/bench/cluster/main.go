@@ -1,6 +1,7 @@
 // Command cluster measures ironflow-cluster as it is shipped, in a cluster with many
 // nodes: a real kube-apiserver has the nodes, each with the images that a kubelet tells of,
-// the pods of the system, operators, and what the lifecycle manager copies into namespaces.
+// the pods of the system, operators, what the lifecycle manager copies into namespaces, and
+// signing requests of strangers, as many as somebody with a bootstrap token makes in a minute.
 // The hub is played, with inventories of 30 KB. The program reports all hosts and the
 // end, and then stays.
 //
@@ -37,14 +38,17 @@ import (
 
 // options are the flags.
 type options struct {
-	program string
-	hosts   int
-	rest    time.Duration
+	program   string
+	hosts     int
+	strangers int
+	rest      time.Duration
 }
 
 // figures are the numbers of the last line.
 type figures struct {
 	Hosts int `json:"hosts"`
+	// Strangers is how many signing requests there are that are nobody's.
+	Strangers int `json:"strangers"`
 	// Image is the size of the program, which is all of the image but its base.
 	Image float64 `json:"image_mib"`
 	// Resident is the most memory that it took, RestResident what it takes at rest.
@@ -73,6 +77,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.program, "ironflow-cluster", "bin/ironflow-cluster", "the program to measure")
 	flag.IntVar(&o.hosts, "hosts", 500, "hosts of the cluster")
+	flag.IntVar(&o.strangers, "strangers", 10_000, "signing requests of nobody's")
 	flag.DurationVar(&o.rest, "rest", 10*time.Minute, "how long it is watched at rest; a watch of the API is renewed within 50 minutes")
 	flag.Parse()
 	ctrl.SetLogger(logr.Discard())
@@ -87,19 +92,19 @@ func main() {
 const (
 	// patience bounds the way to the end.
 	patience = 20 * time.Minute
-	// settle is how long the program has after the end before it is watched.
+	// settle is how long the program has made next to no requests after the end before it is watched.
 	settle = 30 * time.Second
 	look   = 200 * time.Millisecond
 )
 
 func measure(ctx context.Context, o options) (err error) {
-	w, err := newWorld(ctx, o.hosts)
+	w, err := newWorld(ctx, o.hosts, o.strangers)
 	defer func() { err = errors.Join(err, w.stop(context.WithoutCancel(ctx))) }()
 	if err != nil {
 		return err
 	}
-	fmt.Printf("a cluster of %d nodes\n", o.hosts)
-	f := figures{Hosts: o.hosts}
+	fmt.Printf("a cluster of %d nodes, and %d signing requests of strangers\n", o.hosts, o.strangers)
+	f := figures{Hosts: o.hosts, Strangers: o.strangers}
 	info, err := os.Stat(o.program)
 	if err != nil {
 		return err
@@ -116,10 +121,7 @@ func measure(ctx context.Context, o options) (err error) {
 	}
 	f.Installed = round(time.Since(begin).Seconds())
 	fmt.Printf("all hosts and the end were reported within %.0f s\n", f.Installed)
-	if !wait(ctx, settle) {
-		return ctx.Err()
-	}
-	before, err := p.requests(ctx)
+	before, err := p.settled(ctx)
 	if err != nil {
 		return err
 	}
@@ -208,6 +210,25 @@ func (p *process) tail() error {
 	}
 	return errors.New(string(raw[max(0, len(raw)-5000):]))
 }
+
+// settled waits until the program is at rest, and returns how many requests it has made.
+func (p *process) settled(ctx context.Context) (float64, error) {
+	before, err := p.requests(ctx)
+	for err == nil {
+		if !wait(ctx, settle) {
+			return 0, ctx.Err()
+		}
+		var now float64
+		if now, err = p.requests(ctx); now-before <= few {
+			return now, err
+		}
+		before = now
+	}
+	return 0, err
+}
+
+// few are as many requests as the program may make within [settle] at rest, all of them at once.
+const few = 10
 
 // requests is how many the program has made, by its own count.
 func (p *process) requests(ctx context.Context) (sum float64, err error) {

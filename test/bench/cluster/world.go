@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ironflow/ironflow/cluster/csr"
 	"github.com/ironflow/ironflow/cluster/kube"
 	"github.com/ironflow/ironflow/cluster/manifests"
 	"github.com/ironflow/ironflow/cluster/observe"
@@ -30,6 +31,8 @@ const (
 	copies, copyBytes = 100, 100 << 10
 	// inventoryBytes is how many an inventory has at least, as those of real machines.
 	inventoryBytes = 30_000
+	// strangersNames are how many names a stranger's signing request has: with them it is nearly as large as one that is judged.
+	strangersNames = 90
 	// writers write to the API at the same time.
 	writers = 16
 )
@@ -42,7 +45,7 @@ type world struct {
 	endHub func()
 }
 
-func newWorld(ctx context.Context, hosts int) (*world, error) {
+func newWorld(ctx context.Context, hosts, strangers int) (*world, error) {
 	w := &world{}
 	var err error
 	if w.lab, err = lab.New(lab.Options{Progress: progress.Lines(os.Stderr)}); err != nil {
@@ -62,7 +65,7 @@ func newWorld(ctx context.Context, hosts int) (*world, error) {
 	if err := errors.Join(w.inner.OpenShift(ctx, version), w.inner.Up(ctx, version)); err != nil {
 		return w, err
 	}
-	if err := w.fill(ctx, hosts); err != nil {
+	if err := w.fill(ctx, hosts, strangers); err != nil {
 		return w, err
 	}
 	var all []wire.Host
@@ -113,8 +116,8 @@ func hostOf(n int) wire.Host {
 	return h
 }
 
-// fill makes nodes and pods of the hosts, and the copies of operators.
-func (w *world) fill(ctx context.Context, hosts int) error {
+// fill makes nodes and pods of the hosts, the copies of operators, and signing requests of strangers.
+func (w *world) fill(ctx context.Context, hosts, strangers int) error {
 	if err := w.inner.Create(ctx, "/api/v1/namespaces", object{"metadata": object{"name": "copies"}}); err != nil {
 		return err
 	}
@@ -130,6 +133,14 @@ func (w *world) fill(ctx context.Context, hosts int) error {
 				"spec":     object{"version": "1.2.3", "description": strings.Repeat("It does what it does. ", copyBytes/22)},
 			})
 		})
+	}
+	token, err := w.inner.As("system:bootstrap:abcdef", "system:bootstrappers")
+	if err != nil {
+		return err
+	}
+	defer token.Close()
+	for n := range strangers {
+		all = append(all, func() error { return stranger(ctx, token, n) })
 	}
 	work, errs := make(chan func() error), make(chan error, len(all))
 	var running sync.WaitGroup
@@ -150,6 +161,16 @@ func (w *world) fill(ctx context.Context, hosts int) error {
 		found = errors.Join(found, <-errs)
 	}
 	return found
+}
+
+// stranger makes the request of one who has a bootstrap token, and is no host.
+func stranger(ctx context.Context, token *kube.Client, n int) error {
+	var names []string
+	for i := range strangersNames {
+		names = append(names, fmt.Sprintf("%05d-%02d.%s", n, i, strings.Repeat("a", 50)))
+	}
+	name := fmt.Sprintf("%s-%d", strings.Repeat("stranger.", 20)+"a", n)
+	return incluster.Ask(ctx, token, name, name, csr.Client, names)
 }
 
 // node makes a node that is Ready, as large as real ones are, with its pods.

@@ -37,6 +37,8 @@ type host struct {
 	said    output.Buffer
 	ended   chan error
 	machine *systemdtest.Machine
+	// lost tells that it was killed.
+	lost bool
 	// found is what the hub has of it.
 	found wire.Host
 }
@@ -153,6 +155,23 @@ func (h *host) start() {
 		Root: h.w.root, Disk: disk, Ignition: h.w.ignition, Config: config,
 		Plug: func(m *systemdtest.Machine) error { return h.w.plug(m, h.n, h.at) },
 	})
+}
+
+// reaches tries from the host, if it runs, as often as it takes to have come to each of three servers.
+func (h *host) reaches(address string) error {
+	if h.lost {
+		return nil
+	}
+	for range 10 {
+		ctx, end := context.WithTimeout(h.w.Context(), 2*time.Second)
+		connection, err := h.machine.Dial(ctx, "tcp", address)
+		end()
+		if err != nil {
+			return err
+		}
+		_ = connection.Close() // it was made
+	}
+	return nil
 }
 
 // story is how far the host is.

@@ -202,6 +202,9 @@ func (w *world) works(running *node.Cluster, clients int) {
 		return netip.MustParsePrefix(node.PodNetwork).Contains(netip.MustParseAddr(a))
 	}, BeTrue()), "the pod has an address of the network of pods")
 	w.Expect(running.Logs(w.Context())).To(Succeed(), "the kubelet answers with a certificate of the cluster")
+	for _, h := range w.hosts {
+		w.Eventually(func() error { return h.reaches(apiService) }, patience, look).Should(Succeed(), "the API's Service, by any of its servers, from "+h.name())
+	}
 	requests, err := running.Requests(w.Context())
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(requests["kubernetes.io/kubelet-serving"]).To(And(Not(BeEmpty()), HaveEach("Approved")))
@@ -209,6 +212,9 @@ func (w *world) works(running *node.Cluster, clients int) {
 	w.Expect(len(joined)).To(BeNumerically(">=", clients))
 	w.Expect(joined).To(Or(BeEmpty(), HaveEach("Approved")))
 }
+
+// apiService is where the API is inside of a cluster.
+const apiService = "10.96.0.1:443"
 
 func line(w *world, s node.State) string {
 	raw, err := json.Marshal(s)

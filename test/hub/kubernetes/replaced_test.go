@@ -28,6 +28,7 @@ func TestAControlPlaneHostIsReplaced(t *testing.T) {
 	}
 	w.Expect(lost).NotTo(BeNil(), where)
 	lost.machine.Kill()
+	lost.lost = true
 	w.said(lost.name() + " is lost")
 	w.Eventually(func() []string {
 		state, _ := running.Look(t.Context())
@@ -47,6 +48,12 @@ func TestAControlPlaneHostIsReplaced(t *testing.T) {
 	h.done(wire.HostStatusAddedToExistingCluster)
 	w.said(h.name() + " has joined")
 	w.Expect(running.Forget(t.Context(), lost.name())).To(Succeed())
+	w.Eventually(func() (string, error) { // a pod of the lost node's goes with it, sooner or later
+		if err := running.Greet(t.Context(), w.site.Manifest()); err != nil {
+			return "", err
+		}
+		return running.NodeOf(t.Context(), "default")
+	}, patience, look).ShouldNot(Or(BeEmpty(), Equal(lost.name())))
 	w.up(id, running, 3)
 	w.works(running, 3)
 	said := h.machine.Run(t, "journalctl", "--no-pager", "--unit", "ironflow-kubeadm")

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 )
 
 // PodName is the pod of [Manifest], in the namespace default.
@@ -151,6 +152,15 @@ func (c *Cluster) NodeOf(ctx context.Context, namespace string) (string, error) 
 		return "", fmt.Errorf("namespace %s has %d pods", namespace, len(pods.Items))
 	}
 	return pods.Items[0].Spec.NodeName, nil
+}
+
+// Greet makes the pod of [Manifest] again: one that has no controller is gone with its node.
+func (c *Cluster) Greet(ctx context.Context, manifest string) error {
+	var pod corev1.Pod
+	if err := yaml.Unmarshal([]byte(manifest), &pod); err != nil {
+		return err
+	}
+	return client.IgnoreAlreadyExists(c.client.Create(ctx, &pod))
 }
 
 // Forget deletes a node, as a person does whose machine is lost.

@@ -26,6 +26,18 @@ func tables(root string) ([]images.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	extensions, err := fs.Glob(os.DirFS(root), libraries+"/xtables/*.so")
+	if err != nil {
+		return nil, err
+	}
+	if len(extensions) == 0 {
+		return nil, errors.New("the root file system has no extensions of iptables in " + libraries + "/xtables")
+	}
+	for _, name := range extensions { // such as the one that spreads connections of a Service
+		if needed, err = loads(root, name, needed); err != nil {
+			return nil, err
+		}
+	}
 	files := []images.File{
 		{Path: program, From: filepath.Join(root, program)},
 		{Path: "lib64/ld-linux-x86-64.so.2", Link: "../" + libraries + "/ld-linux-x86-64.so.2"},
@@ -35,13 +47,6 @@ func tables(root string) ([]images.File, error) {
 	}
 	for _, name := range append(needed, "ld-linux-x86-64.so.2") {
 		files = append(files, images.File{Path: libraries + "/" + name, From: filepath.Join(root, libraries, name)})
-	}
-	extensions, err := fs.Glob(os.DirFS(root), libraries+"/xtables/*.so")
-	if err != nil {
-		return nil, err
-	}
-	if len(extensions) == 0 {
-		return nil, errors.New("the root file system has no extensions of iptables in " + libraries + "/xtables")
 	}
 	for _, name := range extensions {
 		files = append(files, images.File{Path: name, From: filepath.Join(root, name)})
