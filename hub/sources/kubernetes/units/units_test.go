@@ -196,7 +196,8 @@ func TestAControlPlaneThatWasInterruptedJoinsAgain(t *testing.T) {
 func (m *machine) etcd(members ...string) {
 	m.program("kubectl", `[[ $* != *"get pods"* ]] || echo https://192.0.2.7:2379 https://192.0.2.8:2379`)
 	m.program("curl", `[[ $* != *192.0.2.7:2379* ]] || exit 28; [[ $* != */list ]] || cat $ROOT/members`)
-	m.write("members", `{"header":{"cluster_id":"77"}, "members":[`+strings.Join(append(members, `{"ID":"8","name":"n0","peerURLs":["https://192.0.2.8:2380"],"clientURLs":["https://192.0.2.8:2379"]}`), ",")+"]}")
+	members = append(members, `{"ID":"8","name":"n0","peerURLs":["https://192.0.2.8:2380"],"clientURLs":["https://192.0.2.8:2379"]}`)
+	m.write("members", `{"header":{"cluster_id":"77"}, "members":[`+strings.Join(members, ",")+"]}")
 }
 
 // TestAHostThatTakesAnothersAddress: what the earlier host was in etcd is lost with its disk, and etcd takes nobody for
