@@ -17,7 +17,7 @@ release=$(basename "$work"/root/lib/modules/*)
 depmod -b "$work/root" "$release"
 number=100
 links=(af_packet bridge veth bonding 8021q tun macvlan)
-disks=(loop dm_mod ext4 vfat nls_ascii)
+disks=(loop dm_mod nbd ext4 vfat nls_ascii nls_cp437)
 files=(virtio_pci 9pnet_virtio 9p overlay)
 modprobe -d "$work/root" -S "$release" -a --show-depends "${links[@]}" "${disks[@]}" "${files[@]}" |
   awk '$1 == "insmod" && !seen[$2]++ {print $2}' | while read -r file; do

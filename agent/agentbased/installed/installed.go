@@ -83,24 +83,39 @@ func Leave(ctx context.Context, run hostexec.Exec, dir hostfile.Dir, device, dis
 		return err
 	}
 	return efiboot.OnESP(ctx, run, dir, esp.Path, "rw", func(folder string) error {
-		return write(filepath.Join(folder, File), append(raw, '\n'))
+		return write(folder, append(raw, '\n'))
 	})
 }
 
-// write has the whole file there or none. FAT knows no modes of files.
-func write(file string, raw []byte) error {
+// write has the whole file below the folder or none, and on the disk when it returns: the host is
+// restarted next. FAT knows no modes of files.
+func write(folder string, raw []byte) (err error) {
+	file := filepath.Join(folder, File)
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
+	defer func() {
+		if err != nil { // the partition may be full
+			_ = os.Remove(file + ".new")
+			_ = os.Remove(filepath.Dir(file)) // if nothing else is in it
+		}
+	}()
 	f, err := os.OpenFile(file+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o755)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(raw)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	defer func() { _ = f.Close() }()
+	if _, err := f.Write(raw); err != nil {
 		return err
 	}
-	return os.Rename(file+".new", file) // on the disk once it is unmounted
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := os.Rename(file+".new", file); err != nil {
+		return err
+	}
+	// The new name of FAT has size and place of the file only when that is synchronised once more.
+	return errors.Join(f.Sync(), places.SyncFolder(filepath.Dir(file)), places.SyncFolder(folder))
 }
 
 // Find returns the record of this host that its own image has left, the latest one; nil for none, and

@@ -29,7 +29,7 @@ func Write(dir hostfile.Dir, file string, content []byte, mode fs.FileMode) erro
 	if err := os.Rename(tmp.Name(), path); err != nil {
 		return err
 	}
-	return syncFolder(folder)
+	return SyncFolder(folder)
 }
 
 // Remove removes a file that may be missing.
@@ -41,7 +41,7 @@ func Remove(dir hostfile.Dir, file string) error {
 		}
 		return err
 	}
-	return syncFolder(filepath.Dir(path))
+	return SyncFolder(filepath.Dir(path))
 }
 
 // Exists tells whether a file is there.
@@ -50,7 +50,8 @@ func Exists(dir hostfile.Dir, file string) bool {
 	return err == nil
 }
 
-func syncFolder(path string) error {
+// SyncFolder returns when what the folder holds is on the disk, as far as its names go; the path is this process's.
+func SyncFolder(path string) error {
 	folder, err := os.Open(path)
 	if err != nil {
 		return err
