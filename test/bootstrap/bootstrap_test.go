@@ -14,6 +14,7 @@ import (
 	"github.com/ironflow/ironflow/api/exitcode"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/bootstrap/release"
 	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
 
@@ -36,7 +37,7 @@ func TestTheBootstrapHostBringsUpTheControlPlane(t *testing.T) {
 	}
 	// What the hub puts among the manifests is taken by the real API.
 	w.Eventually(func() string {
-		return w.kubectl(w.first.Machine, "/opt/openshift/auth/kubeconfig-loopback", "get", "namespaces")
+		return release.BootstrapAPI(w.Context(), w.first.Machine, "get", "namespaces")
 	}, patience, look).Should(ContainSubstring("ironflow"), w.story)
 
 	for i, m := range w.others {
@@ -104,45 +105,19 @@ func (w *world) bootstrapHost() (found host) {
 	return found
 }
 
-func (w *world) kubectl(m *systemdtest.Machine, config string, args ...string) string {
-	out, err := m.Command(w.Context(), programDir+"/kubectl", append([]string{"--kubeconfig", config}, args...)...).CombinedOutput()
-	if err != nil {
-		return err.Error() + ": " + string(out)
-	}
-	return string(out)
-}
-
-const adminConfig = "/etc/kubernetes/admin.kubeconfig"
-
 // joins has the services of an installed system join the control plane, of which one has the address of the endpoint.
 func (w *world) joins(m *systemdtest.Machine, name, address, endpoint string) {
 	w.Helper()
-	for path, text := range w.certificates.files("/etc/kubernetes") {
-		w.put(m, path, text)
-	}
-	w.put(m, adminConfig, w.certificates.kubeconfig(w.WithT, "https://"+address+":6443"))
-	w.put(m, programDir+"/join.sh", script(w.WithT, "join.sh"))
-	all := units(name, address, "/etc/kubernetes", "existing")
-	all["join.service"] = "[Unit]\nDescription=Join the control plane\nStartLimitIntervalSec=0\n[Service]\nType=oneshot\nRemainAfterExit=yes\nRestart=on-failure\nRestartSec=2\n" +
-		"ExecStart=" + strings.Join([]string{"/bin/sh", programDir + "/join.sh", name, address, endpoint}, " ") + "\n"
-	for unit, text := range all {
-		w.put(m, hostfile.UnitDir+"/"+unit, text)
-	}
-	m.Run(w.T, "systemctl", "daemon-reload")
-	m.Run(w.T, "systemctl", "start", "--no-block", "join.service")
-	w.Eventually(func() (string, error) {
-		p, err := m.Units(w.T).Unit(w.Context(), "join.service")
-		return p.ActiveState, err
-	}, patience, look).Should(Equal("active"), "%s: %s", name, w.story)
+	w.plane.Joins(m, name, address, endpoint, patience, w.story)
 }
 
 // handedOver expects that the control plane is the others', with all that was put into it.
 func (w *world) handedOver() {
 	w.Helper()
 	for i, m := range w.others {
-		w.Expect(m.Run(w.T, programDir+"/"+membersProgram, "count", "http://127.0.0.1:2379")).To(Equal("2"), "etcd has left the bootstrap host")
-		w.Expect(w.kubectl(m, adminConfig, "get", "nodes")).To(And(ContainSubstring(name(1)), ContainSubstring(name(2)), Not(ContainSubstring("NotReady"))), "node %d", i+1)
-		w.Expect(w.kubectl(m, adminConfig, "get", "jobs,deployments", "--all-namespaces")).To(ContainSubstring("deployment.apps/ironflow-cluster"), "what the hub has put among the manifests")
+		w.Expect(w.plane.Members(m)).To(Equal("2"), "etcd has left the bootstrap host")
+		w.Expect(release.Kubectl(w.Context(), m, release.AdminConfig, "get", "nodes")).To(And(ContainSubstring(name(1)), ContainSubstring(name(2)), Not(ContainSubstring("NotReady"))), "node %d", i+1)
+		w.Expect(release.Kubectl(w.Context(), m, release.AdminConfig, "get", "jobs,deployments", "--all-namespaces")).To(ContainSubstring("deployment.apps/ironflow-cluster"), "what the hub has put among the manifests")
 	}
 	var marker hostfile.Installed
 	w.Expect(w.first.Host.Read(hostfile.InstalledFile, &marker)).To(Succeed())

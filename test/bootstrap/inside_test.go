@@ -10,25 +10,11 @@ import (
 	"path/filepath"
 
 	. "github.com/onsi/gomega"
-	"k8s.io/client-go/rest"
-
 	"github.com/ironflow/ironflow/test/balance"
 	"github.com/ironflow/ironflow/test/cluster/incluster"
 	"github.com/ironflow/ironflow/test/needs"
 	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
-
-// plane is the API of the cluster.
-type plane struct {
-	certificates certificates
-	url          string
-}
-
-// ConfigFor is the access of somebody, see [incluster.Plane].
-func (p plane) ConfigFor(user string, groups ...string) (*rest.Config, error) {
-	pair, err := p.certificates.authority.Client(user, groups...)
-	return &rest.Config{Host: p.url, TLSClientConfig: rest.TLSClientConfig{CAData: p.certificates.authority.PEM, CertData: pair.Cert, KeyData: pair.Key}}, err
-}
 
 // connect makes the API of the control plane be reached from here, and makes in it what only OpenShift makes.
 func (w *world) connect() {
@@ -37,8 +23,9 @@ func (w *world) connect() {
 	for _, m := range w.others {
 		servers = append(servers, func(ctx context.Context) (net.Conn, error) { return m.Dial(ctx, "tcp", "127.0.0.1:6443") })
 	}
+	w.plane.URL = "https://" + balance.Start(w.T, "127.0.0.1", servers...)
 	var err error
-	w.inner, err = incluster.New(w.Context(), plane{w.certificates, "https://" + balance.Start(w.T, "127.0.0.1", servers...)})
+	w.inner, err = incluster.New(w.Context(), w.plane)
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Cleanup(w.inner.Close)
 	w.Expect(w.inner.OpenShift(w.Context(), version)).To(Succeed())

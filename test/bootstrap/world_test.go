@@ -25,6 +25,7 @@ import (
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/balance"
+	"github.com/ironflow/ironflow/test/bootstrap/release"
 	"github.com/ironflow/ironflow/test/cluster/incluster"
 	"github.com/ironflow/ironflow/test/hub/program"
 	"github.com/ironflow/ironflow/test/lab"
@@ -50,9 +51,6 @@ const (
 	// userToken is that of the hub's one user; the pull secret opens nothing.
 	userToken  = "the-user-of-this-test"
 	pullSecret = `{"auths":{"registry.example":{"auth":"dXNlcjpub3RoaW5n"}}}`
-
-	// programDir is where the machines have programs that their images do not bring.
-	programDir = "/usr/local/bin"
 )
 
 // addresses are those of the hosts; the first one is the bootstrap host's, see livesystem.AddNIC.
@@ -61,9 +59,7 @@ var addresses = []string{"192.0.2.10", "192.0.2.11", "192.0.2.12"}
 func mac(n int) string { return fmt.Sprintf("02:00:00:00:00:%02x", n+1) }
 
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == membersProgram {
-		os.Exit(mainMembers())
-	}
+	release.Main()
 	os.Exit(m.Run())
 }
 
@@ -75,12 +71,11 @@ type world struct {
 	user              *program.User
 	cluster, infraEnv string // their ids
 	token, agent      string
-	certificates      certificates
+	plane             *release.Plane
 	// first is the bootstrap host in its live system, others the installed systems of the others,
 	// and of that host when it has rebooted.
 	first  *livesystem.System
 	others []*systemdtest.Machine
-	assets string // where the programs of a control plane are
 	inner  *incluster.Cluster
 	inside *run // the program in the cluster
 }
@@ -89,7 +84,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	livesystem.Need(t)
 	w := &world{WithT: NewWithT(t), T: t}
-	w.certificates = newCertificates(w.WithT)
+	w.plane = release.New(t, addresses...)
 	w.startHub()
 	w.agent = needs.Shipped(t, "ironflow-agent")
 	w.newCluster()
@@ -102,12 +97,12 @@ func (w *world) startHub() {
 	w.Helper()
 	ctrl.SetLogger(logr.Discard())
 	installer := openshiftinstall.New(w.T)
-	installer.Bootstrap(w.certificates.bootstrapFiles(w.WithT), bootstrapUnits())
-	plane := labtest.ControlPlane(w.T, lab.ControlPlaneOptions{})
-	w.Expect(lab.InstallCRDs(w.Context(), plane.Config())).To(Succeed())
+	installer.Bootstrap(w.plane.Bootstrap())
+	outer := labtest.ControlPlane(w.T, lab.ControlPlaneOptions{})
+	w.Expect(lab.InstallCRDs(w.Context(), outer.Config())).To(Succeed())
 	var err error
 	w.hub, err = program.New(program.Options{
-		Program: needs.Shipped(w.T, "ironflow"), Kubeconfig: plane.Kubeconfig, Dir: filepath.Join(w.TempDir(), "hub"), UserToken: userToken,
+		Program: needs.Shipped(w.T, "ironflow"), Kubeconfig: outer.Kubeconfig, Dir: filepath.Join(w.TempDir(), "hub"), UserToken: userToken,
 		Args: []string{
 			"--namespace", "default", "--metrics-insecure", "--hub-ignition-source", "openshift-install", "--hub-openshift-install", installer.Path,
 			"--hub-cluster-image", "registry.example/ironflow-cluster:e2e", "--hub-host-requirements", program.SmallHosts,
@@ -163,20 +158,14 @@ func (w *world) status() string {
 // bootMachines boots the three, with the programs of a control plane, and puts them on one network.
 func (w *world) bootMachines() {
 	w.Helper()
-	var err error
-	w.assets, err = lab.Assets(w.Context(), "", nil)
-	w.Expect(err).NotTo(HaveOccurred())
 	first := systemdtest.Boot(w.T)
 	w.first = livesystem.New(w.T, first, livesystem.Disk{Bytes: diskBytes})
 	w.first.BringImage(w.T, livesystem.MakeImage(w.T, "../fixtures/coreos-disk/make.sh"))
 	w.first.AddNIC(w.T, mac(0))
-	w.programs(first)
-	w.bind(first, w.agent, hostfile.AgentBinary)
-	w.put(first, programDir+"/podman", script(w.WithT, "podman.sh"))
-	first.Run(w.T, "chmod", "0755", programDir+"/podman")
-	w.put(first, hostfile.UnitDir+"/"+hostfile.IPAUnit, "[Service]\nExecStart=/bin/sleep infinity\n")
-	w.put(first, hostfile.UnitDir+"/NetworkManager.service", "[Service]\nType=oneshot\nExecStart=/bin/true\n") // the machine's network is as it is
-	first.Run(w.T, "systemctl", "daemon-reload")
+	w.plane.Installs(first)
+	w.plane.Bind(first, w.agent, hostfile.AgentBinary)
+	w.plane.Put(first, hostfile.UnitDir+"/"+hostfile.IPAUnit, "[Service]\nExecStart=/bin/sleep infinity\n")
+	w.plane.Lives(first)
 	first.Run(w.T, "systemctl", "start", hostfile.IPAUnit)
 	w.inNetworkOf(first, "ip link add br0 type bridge", "ip link set peer1 master br0", "ip link set br0 up")
 	for i := 1; i < len(addresses); i++ {
@@ -188,7 +177,7 @@ func (w *world) bootMachines() {
 func (w *world) installed(n int) *systemdtest.Machine {
 	w.Helper()
 	m := systemdtest.Boot(w.T)
-	w.programs(m)
+	w.plane.Installs(m)
 	w.inNetworkOf(w.first.Machine,
 		fmt.Sprintf("ip link add port%d type veth peer name eno1 address %s netns %s", n, mac(n), pid(m)),
 		fmt.Sprintf("ip link set port%d master br0", n), fmt.Sprintf("ip link set port%d up", n))
@@ -206,35 +195,6 @@ func (w *world) inNetworkOf(m *systemdtest.Machine, lines ...string) {
 	for _, line := range lines {
 		livesystem.Output(w.T, "nsenter", append([]string{"--net=/proc/" + pid(m) + "/ns/net", "--"}, strings.Fields(line)...)...)
 	}
-}
-
-// programs gives the machine etcd, kube-apiserver and kubectl, and what sees to etcd's members.
-func (w *world) programs(m *systemdtest.Machine) {
-	w.Helper()
-	for _, name := range []string{"etcd", "kube-apiserver", "kubectl"} {
-		path, err := filepath.EvalSymlinks(filepath.Join(w.assets, name))
-		w.Expect(err).NotTo(HaveOccurred())
-		w.bind(m, path, programDir+"/"+name)
-	}
-	self, err := os.Executable()
-	w.Expect(err).NotTo(HaveOccurred())
-	w.bind(m, self, programDir+"/"+membersProgram)
-}
-
-// bind shows a program of this computer in the machine, which has no room for copies of large ones.
-func (w *world) bind(m *systemdtest.Machine, from, to string) {
-	w.Helper()
-	w.put(m, to, "")
-	beside, root := m.Beside()
-	livesystem.Output(w.T, beside[0], append(beside[1:], "mount", "--bind", from, root+to)...)
-}
-
-// put writes a file of the machine.
-func (w *world) put(m *systemdtest.Machine, path, text string) {
-	w.Helper()
-	path = m.Host.Path(path)
-	w.Expect(os.MkdirAll(filepath.Dir(path), 0o755)).To(Succeed())
-	w.Expect(os.WriteFile(path, []byte(text), 0o600)).To(Succeed())
 }
 
 // run is a program that the test has started.
@@ -275,7 +235,7 @@ func (w *world) startFirst() *run {
 	balance.Serve(w.T, listener, balance.TCP(strings.TrimPrefix(w.hub.URL, "https://"))...)
 	ca, err := os.ReadFile(w.hub.CA)
 	w.Expect(err).NotTo(HaveOccurred())
-	w.put(w.first.Machine, "/etc/hub-ca.crt", string(ca))
+	w.plane.Put(w.first.Machine, "/etc/hub-ca.crt", string(ca))
 	cmd := w.first.Command(context.WithoutCancel(w.Context()), hostfile.AgentBinary, "agent", "--url", "https://"+listener.Addr().String(), "--infra-env-id", w.infraEnv,
 		"--cacert", "/etc/hub-ca.crt", "--agent-version", "ironflow-agent:test", "--interval", "1", "--with-stdout-logging")
 	cmd.Env = append(cmd.Env, hubclient.TokenEnv+"="+w.token, outcome.InvocationEnv+"="+invocation())

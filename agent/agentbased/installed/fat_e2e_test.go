@@ -5,7 +5,6 @@ package installed_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -23,8 +22,8 @@ import (
 	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/test/diskwrites"
+	"github.com/ironflow/ironflow/test/espdisk"
 	"github.com/ironflow/ironflow/test/guest"
-	"github.com/ironflow/ironflow/test/needs"
 )
 
 // TestMain is needed as the first process of a guest.
@@ -36,29 +35,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// hasFAT tells whether this kernel has what the tests need.
-func hasFAT() bool {
-	raw, err := os.ReadFile("/proc/filesystems")
-	return err == nil && strings.Contains(string(raw), "\tvfat\n") && diskwrites.Has()
-}
-
-// inGuest tells that nothing else runs on this machine.
-const inGuest = "IRONFLOW_TEST_IN_GUEST"
-
 // TestRealPartitionsInAGuest runs TestOnARealPartition in a guest with Debian's kernel, with this same binary.
 func TestRealPartitionsInAGuest(t *testing.T) {
-	if hasFAT() {
+	if espdisk.Has() && diskwrites.Has() {
 		t.Skip("this kernel has FAT and network block devices, so TestOnARealPartition runs here")
 	}
-	guest.Need(t)
-	needs.Program(t, "mkfs.vfat", "dosfstools")
-	needs.Program(t, "sfdisk", "fdisk")
-	needs.Program(t, "mcopy", "mtools")
-	needs.Program(t, "udevadm", "udev")
-	g := NewWithT(t)
-	console, err := guest.Guest{Args: []string{"-test.run=^TestOnARealPartition$", "-test.v"}, Env: []string{inGuest + "=1"}, Files: true, MemoryMiB: 1024, Console: t.Output()}.Run(t.Context())
-	g.Expect(err).NotTo(HaveOccurred(), console)
-	g.Expect(strings.Count(console, "    --- PASS: TestOnARealPartition/")).To(Equal(len(onARealPartition)), "all have run")
+	console := espdisk.Run(t, "TestOnARealPartition", 1024)
+	NewWithT(t).Expect(strings.Count(console, "    --- PASS: TestOnARealPartition/")).To(Equal(len(onARealPartition)), "all have run")
 }
 
 var onARealPartition = map[string]func(*testing.T, *esp){
@@ -72,38 +55,12 @@ var onARealPartition = map[string]func(*testing.T, *esp){
 
 // TestOnARealPartition: records on FAT as firmware has it, by the kernel's own file system.
 func TestOnARealPartition(t *testing.T) {
-	if !hasFAT() {
-		t.Skip("this kernel has no FAT: TestRealPartitionsInAGuest runs this in a guest")
-	}
-	needs.Root(t)
-	startUdev(t)
+	espdisk.Need(t, "TestRealPartitionsInAGuest")
+	diskwrites.Need(t, "TestRealPartitionsInAGuest")
 	for name, test := range onARealPartition {
 		t.Run(name, func(t *testing.T) { test(t, newESP(t)) })
 	}
 }
-
-// startUdev starts the real one in a guest; elsewhere it has to run: lsblk asks it for the types of partitions.
-func startUdev(t *testing.T) {
-	t.Helper()
-	if _, err := os.Stat("/run/udev/control"); err == nil {
-		return
-	}
-	if os.Getenv(inGuest) == "" {
-		t.Skip("no udev runs on this computer")
-	}
-	if out, err := exec.CommandContext(t.Context(), "/lib/systemd/systemd-udevd", "--daemon").CombinedOutput(); err != nil {
-		t.Fatalf("systemd-udevd: %v: %s", err, out)
-	}
-}
-
-const (
-	// espOffset and espBytes are where the partition lies, and how large it is.
-	espOffset, espBytes = 1 << 20, 16 << 20
-	diskBytes           = 18 << 20
-	// loader is a file that the firmware needs, as large as a real one is.
-	loader      = "EFI/BOOT/BOOTX64.EFI"
-	loaderBytes = 900 << 10
-)
 
 // esp is a disk with an EFI system partition, which an installer has written.
 type esp struct {
@@ -121,24 +78,8 @@ func newESP(t *testing.T) *esp {
 	for path, text := range map[string]string{assisted: "INFRA_ENV_ID=e\n", places.RendezvousHost: "USER_AUTH_TOKEN=t0ken\n", "/proc/cmdline": "quiet\n"} {
 		e.Expect(places.Write(e.dir, path, []byte(text), 0o600)).To(Succeed())
 	}
-	e.loader = bytes.Repeat([]byte("what the firmware starts\n"), loaderBytes/25)
-	folder := t.TempDir()
-	partition, program, disk := filepath.Join(folder, "esp"), filepath.Join(folder, "loader"), filepath.Join(folder, "disk")
-	e.Expect(os.WriteFile(program, e.loader, 0o600)).To(Succeed())
-	e.output("mkfs.vfat", "-F", "16", "-n", "EFI-SYSTEM", "-C", partition, fmt.Sprint(espBytes>>10))
-	e.output("mmd", "-i", partition, "::EFI", "::EFI/BOOT")
-	e.output("mcopy", "-i", partition, program, "::"+loader)
-	e.Expect(os.WriteFile(disk, nil, 0o600)).To(Succeed())
-	e.Expect(os.Truncate(disk, diskBytes)).To(Succeed())
-	table := exec.CommandContext(t.Context(), "sfdisk", "--quiet", disk)
-	table.Stdin = strings.NewReader(fmt.Sprintf("label: gpt\nstart=%d, size=%d, type=C12A7328-F81F-11D2-BA4B-00A0C93EC93B\n", espOffset/512, espBytes/512))
-	out, err := table.CombinedOutput()
-	e.Expect(err).NotTo(HaveOccurred(), "%s", out)
-	e.content, err = os.ReadFile(disk)
-	e.Expect(err).NotTo(HaveOccurred())
-	raw, err := os.ReadFile(partition)
-	e.Expect(err).NotTo(HaveOccurred())
-	copy(e.content[espOffset:], raw)
+	e.loader = bytes.Repeat([]byte("what the firmware starts\n"), 36<<10) // as large as a real one
+	e.content = espdisk.Content(t, e.loader)
 	return e
 }
 
@@ -152,23 +93,7 @@ func (e *esp) output(name string, args ...string) string {
 // attach makes the content a disk of this host, and returns what takes it away.
 func (e *esp) attach(content []byte, flags ...string) (detach func()) {
 	e.t.Helper()
-	file := filepath.Join(e.t.TempDir(), "disk")
-	e.Expect(os.WriteFile(file, content, 0o600)).To(Succeed())
-	e.device = e.output("losetup", append(append([]string{"--find", "--show", "--partscan"}, flags...), file)...)
-	e.output("udevadm", "settle")
-	gone := false
-	detach = func() {
-		if !gone {
-			gone = true
-			e.output("losetup", "--detach", e.device)
-			e.Expect(os.Remove(file)).To(Succeed())
-		}
-	}
-	e.t.Cleanup(func() {
-		if !gone {
-			_ = exec.CommandContext(context.WithoutCancel(e.t.Context()), "losetup", "--detach", e.device).Run()
-		}
-	})
+	e.device, detach = espdisk.Attach(e.t, content, flags...)
 	return detach
 }
 
@@ -214,7 +139,7 @@ func (e *esp) in(use func(folder string)) {
 // starts expects that the firmware finds what it did before.
 func (e *esp) starts(folder string) {
 	e.t.Helper()
-	raw, err := os.ReadFile(filepath.Join(folder, loader))
+	raw, err := os.ReadFile(filepath.Join(folder, espdisk.Loader))
 	e.Expect(err).NotTo(HaveOccurred())
 	e.Expect(bytes.Equal(raw, e.loader)).To(BeTrue(), "the boot loader is as it was")
 }
@@ -251,7 +176,7 @@ func leftAndFound(t *testing.T, e *esp) {
 func powerIsLost(t *testing.T, e *esp) {
 	disk := diskwrites.Attach(t, e.content)
 	e.device = disk.Device
-	e.output("udevadm", "settle")
+	espdisk.Settle(t)
 	e.Expect(e.leave()).To(Succeed())
 	e.Expect(e.find()).NotTo(BeNil())
 	writes, found := disk.Writes(), 0
@@ -292,7 +217,7 @@ func readOnly(t *testing.T, e *esp) {
 	detach()
 	e.attach(e.content)
 	e.Expect(e.leave()).To(Succeed())
-	raw := make([]byte, diskBytes)
+	raw := make([]byte, espdisk.DiskBytes)
 	f, err := os.Open(e.device)
 	e.Expect(err).NotTo(HaveOccurred())
 	_, err = f.ReadAt(raw, 0)
@@ -348,7 +273,7 @@ func noRecord(t *testing.T, e *esp) {
 	})
 	e.Expect(e.find()).To(BeNil())
 	broken := slices.Clone(e.content)
-	clear(broken[espOffset : espOffset+64<<10])
+	clear(broken[espdisk.Offset:espdisk.Offset+64<<10])
 	e.attach(broken)
 	e.Expect(e.find()).To(BeNil())
 	e.Expect(e.leave()).NotTo(Succeed())

@@ -3,6 +3,7 @@ package programs
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,14 +14,17 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/agent/agentbased/installed"
 	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/agent/agentbased/units"
+	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/agent/hostid"
 	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/imageref"
 	"github.com/ironflow/ironflow/agent/program"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/test/guest"
 )
 
 // TestUnitsRunProgramsOfThisBinary: what a unit starts is there.
@@ -72,8 +76,17 @@ func TestProgramsOfUnits(t *testing.T) {
 }
 
 // TestMain lets the test binary be start-agent, which gives its process to the agent, or tell the
-// id of the host that it runs on.
+// id of the host that it runs on, leave the record of an installation, or be the first process of
+// a guest.
 func TestMain(m *testing.M) {
+	if guest.IsInit() {
+		guest.Init()
+		return
+	}
+	if disk := os.Getenv("BE_LEAVE_RECORD"); disk != "" {
+		leaveRecord(disk)
+		os.Exit(0)
+	}
 	if os.Getenv("BE_HOST_ID") != "" {
 		id, err := hostid.Of(hostid.Read(hostfile.Dir{}))
 		if err != nil {
@@ -86,6 +99,18 @@ func TestMain(m *testing.M) {
 		os.Exit(Main(context.Background(), program.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Args))
 	}
 	os.Exit(m.Run())
+}
+
+// leaveRecord does at the end of an installation of this host what the agent does.
+func leaveRecord(disk string) {
+	id, err := hostid.Of(hostid.Read(hostfile.Dir{}))
+	if err == nil {
+		log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+		err = installed.Leave(context.Background(), command.Exec(command.Host{Log: log}, log), hostfile.Dir{}, disk, "/dev/disk/by-id/wwn-0x1", id)
+	}
+	if err != nil {
+		panic(err)
+	}
 }
 
 // TestFlagsOfTheAgentComeBehindTheDashes: a dry run that the agent does not hear of would be an

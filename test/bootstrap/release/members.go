@@ -1,6 +1,4 @@
-//go:build e2e
-
-package bootstrap_test
+package release
 
 import (
 	"bytes"
@@ -10,12 +8,13 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 )
 
-// membersProgram is the name of this test binary inside the machines: it sees to etcd's members, as OpenShift's operator
+// membersProgram is the name of the test binary inside the machines: it sees to etcd's members, as OpenShift's operator
 // of etcd does.
 //
 //	etcd-members join NAME PEER-URL ENDPOINT      adds a member, and prints what it has to be started with
@@ -105,7 +104,13 @@ func etcd(endpoint, what string, in, out any) error {
 	return json.Unmarshal(text, out)
 }
 
-// mainMembers is the program's main.
+// Main is the main of a test binary, which sees to etcd's members where it is called so. It returns else.
+func Main() {
+	if filepath.Base(os.Args[0]) == membersProgram {
+		os.Exit(mainMembers())
+	}
+}
+
 func mainMembers() int {
 	if len(os.Args) < 3 {
 		fmt.Fprintln(os.Stderr, membersProgram+": want a command and an endpoint")
