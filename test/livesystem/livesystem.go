@@ -62,6 +62,7 @@ func New(t *testing.T, m *systemdtest.Machine, disk Disk) *System {
 // udevadm does what udevd would have done when the queue is empty: nodes and
 // records of the partitions.
 const udevadm = `[ "$1" = settle ] || exit 0
+[ ! -x /usr/bin/udevadm ] || /usr/bin/udevadm settle # of a machine with udev, where nobody makes nodes
 for disk in /dev/loop*; do
   name=${disk#/dev/}
   case $name in loop*p[0-9]*) continue ;; esac

@@ -27,8 +27,14 @@ type Program struct {
 // New puts a stand-in into a folder that goes with the test.
 func New(t testing.TB) *Program {
 	t.Helper()
-	p := &Program{Path: filepath.Join(t.TempDir(), "openshift-install"), t: t}
-	if err := os.WriteFile(p.Path, script, 0o700); err != nil {
+	return In(t, t.TempDir())
+}
+
+// In puts a stand-in into a given folder, such as one of a machine, which need not be there.
+func In(t testing.TB, folder string) *Program {
+	t.Helper()
+	p := &Program{Path: filepath.Join(folder, "openshift-install"), t: t}
+	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(p.Path, script, 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	return p

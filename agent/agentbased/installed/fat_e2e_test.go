@@ -273,7 +273,7 @@ func noRecord(t *testing.T, e *esp) {
 	})
 	e.Expect(e.find()).To(BeNil())
 	broken := slices.Clone(e.content)
-	clear(broken[espdisk.Offset:espdisk.Offset+64<<10])
+	clear(broken[espdisk.Offset : espdisk.Offset+64<<10])
 	e.attach(broken)
 	e.Expect(e.find()).To(BeNil())
 	e.Expect(e.leave()).NotTo(Succeed())

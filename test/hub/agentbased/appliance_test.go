@@ -7,16 +7,11 @@ import (
 	"compress/gzip"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
-	"golang.org/x/sys/unix"
 
 	"github.com/ironflow/ironflow/agent/agentbased/configimage"
 	"github.com/ironflow/ironflow/agent/agentbased/places"
@@ -25,7 +20,6 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/cpio"
 	"github.com/ironflow/ironflow/imagecustomization/iso"
 	"github.com/ironflow/ironflow/test/hub/rolefiles"
-	"github.com/ironflow/ironflow/test/liveimage"
 	"github.com/ironflow/ironflow/test/needs"
 	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
@@ -39,14 +33,15 @@ const (
 )
 
 // medium makes the config image of a cluster of that release with the shipped program, and
-// returns its file. Settings are further ones of the hub.
-func (r *rack) medium(release, settings string) string {
+// returns its file. What is to be different in the manifests and settings is done by change.
+func (r *rack) medium(release string, change func(input map[string]string)) string {
 	r.Helper()
 	input := four.dynamic(3) // DHCP is played here
 	input["cluster-manifests/cluster-image-set.yaml"] = "apiVersion: hive.openshift.io/v1\nkind: ClusterImageSet\nmetadata: {name: edge}\nspec: {releaseImage: '" + release + "'}\n"
 	install := "cluster-manifests/agent-cluster-install.yaml"
 	input[install] = strings.Replace(input[install], "spec:\n", "spec:\n  imageSetRef: {name: edge}\n", 1)
-	input["hub.env"] = "IRONFLOW_HUB_STAGE_TIMEOUTS=Rebooting=20s\nIRONFLOW_HUB_IGNITION_DIR=" + roles + "\n" + settings // nobody comes back from a pretended installation
+	input["hub.env"] = "IRONFLOW_HUB_STAGE_TIMEOUTS=Rebooting=20s\nIRONFLOW_HUB_IGNITION_DIR=" + roles + "\n" // nobody comes back from a pretended installation
+	change(input)
 	dir := filepath.Join(r.dir, "settings-"+filepath.Base(release))
 	for name, text := range input {
 		r.write(dir, name, text)
@@ -54,6 +49,8 @@ func (r *rack) medium(release, settings string) string {
 	r.ends(r.start(r.dir, nil, "ironflow", "agent-image", "create", "--dir", dir, "--format", "config-image", "--rendezvous-ip", four.address(0)))
 	return filepath.Join(dir, "agentconfig.noarch.iso")
 }
+
+func asItIs(map[string]string) {}
 
 // trap is a config image whose archive leads out of its folder.
 func (r *rack) trap() string {
@@ -69,36 +66,6 @@ func (r *rack) trap() string {
 	r.Expect(iso.Write(&medium, places.ConfigImageLabel, iso.Written{Name: configimage.ArchiveName, Data: archive.Bytes()})).To(Succeed())
 	r.write(r.dir, "trap.iso", medium.String())
 	return filepath.Join(r.dir, "trap.iso")
-}
-
-// wants is the unit that the real udev wants started for a block device, by the image's rule.
-var wants = regexp.MustCompile(`(?m)^\s*(?:E: )?SYSTEMD_WANTS=(\S+)$`)
-
-// announced is that unit. The machines have no udev, since sysfs is read-only in them: udevd
-// of this computer is asked, which changes nothing, and the test hands the name to systemd.
-func (r *rack) announced(device string) string {
-	r.Helper()
-	rule := filepath.Join(r.dir, "config-image.rules")
-	i := slices.IndexFunc(r.config.Files, func(f liveimage.File) bool { return strings.HasPrefix(f.Path, "/etc/udev/rules.d/") })
-	r.Expect(i).To(BeNumerically(">=", 0), "the image has a rule for udev")
-	r.write(r.dir, "config-image.rules", string(r.config.Files[i].Data))
-	out, err := exec.CommandContext(r.Context(), "unshare", "--mount", "sh", "-c",
-		`mount -t tmpfs run /run && mkdir -p /run/udev/rules.d && cp "$1" /run/udev/rules.d/80-config-image.rules && "$2" test --action=add "/sys/class/block/$3" 2>&1`,
-		"udev", rule, needs.Program(r.T, "udevadm", "udev"), filepath.Base(device)).CombinedOutput()
-	r.Expect(err).NotTo(HaveOccurred(), "%s", out)
-	found := wants.FindStringSubmatch(string(out))
-	r.Expect(found).To(HaveLen(2), "%s", out)
-	r.Expect(string(out)).To(ContainSubstring("TAGS=:systemd:"))
-	return found[1]
-}
-
-// attach puts the medium into a machine, and starts what udev wants.
-func (r *rack) attach(m *systemdtest.Machine, device string) {
-	r.Helper()
-	var node unix.Stat_t
-	r.Expect(unix.Stat(device, &node)).To(Succeed())
-	m.Run(r.T, "mknod", device, "b", strconv.FormatUint(uint64(unix.Major(node.Rdev)), 10), strconv.FormatUint(uint64(unix.Minor(node.Rdev)), 10))
-	m.Run(r.T, "systemctl", "start", "--no-block", r.announced(device))
 }
 
 // settingsOn are all files of a machine that settings could be in.
@@ -151,6 +118,7 @@ func (r *rack) manufactured(m *systemdtest.Machine) {
 		}
 	}
 	m.Run(r.T, "systemctl", words...)
+	m.Run(r.T, "udevadm", "control", "--reload") // on a disk, the rule is there before udev
 	m.Run(r.T, "systemctl", "start", "--no-block", "multi-user.target")
 	r.Eventually(r.says(m, "60_config-image"), patience, look).Should(ContainSubstring("attach a medium with the label agent_configimage"), r.journals)
 }
@@ -161,8 +129,8 @@ func (r *rack) manufactured(m *systemdtest.Machine) {
 // random moments.
 func TestAnApplianceOnARealSystemd(t *testing.T) {
 	r := newRack(t, units.Appliance, map[string]string{}, "--release-image", factoryRelease)
-	good := needs.LoopDevice(t, r.medium(factoryRelease, ""))
-	wrong, trap := needs.LoopDevice(t, r.medium(otherRelease, "")), needs.LoopDevice(t, r.trap())
+	good := needs.LoopDevice(t, r.medium(factoryRelease, asItIs))
+	wrong, trap := needs.LoopDevice(t, r.medium(otherRelease, asItIs)), needs.LoopDevice(t, r.trap())
 	for i := range 3 {
 		r.machines = append(r.machines, r.factory(i))
 	}
@@ -174,7 +142,7 @@ func TestAnApplianceOnARealSystemd(t *testing.T) {
 		trap:  `this is no plain path`,
 		wrong: "it is for the release " + otherRelease + ", this host has the release " + factoryRelease,
 	} {
-		r.attach(refused, device)
+		refused.Plug(t, device) // the rest is udev's and systemd's
 		r.Eventually(r.says(refused, "95_load-config-image"), patience, look).Should(
 			And(ContainSubstring("Installation cannot proceed: the config image on "+device+" is refused: "), ContainSubstring(says)), r.journals,
 		)
@@ -182,7 +150,7 @@ func TestAnApplianceOnARealSystemd(t *testing.T) {
 		refused.Run(t, "rm", device) // somebody pulls it out
 	}
 	for _, m := range r.machines {
-		r.attach(m, good)
+		m.Plug(t, good)
 	}
 	for i, m := range r.machines {
 		r.Eventually(r.says(m, "95_load-config-image"), patience, look).Should(Equal("The config image on "+good+" is in place.\n"), r.journals)
@@ -195,7 +163,7 @@ func TestAnApplianceOnARealSystemd(t *testing.T) {
 	r.machines[0].Kill() // its medium stays where it is
 	r.machines[0] = r.factory(0)
 	r.cable()
-	r.attach(r.machines[0], good)
+	r.machines[0].Plug(t, good)
 	r.Eventually(func() string { return r.holdsOn(0, places.RendezvousHost) }, patience, look).Should(ContainSubstring("NODE_ZERO_IP"), r.journals)
 	r.reach(r.machines[0], four.address(0))
 	killed := r.kills(r.machines[0])

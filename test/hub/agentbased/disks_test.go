@@ -13,13 +13,10 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/vishvananda/netlink"
 
-	"github.com/ironflow/ironflow/agent/agentbased/places"
 	"github.com/ironflow/ironflow/agent/agentbased/units"
 	"github.com/ironflow/ironflow/hub/wire"
-	"github.com/ironflow/ironflow/test/hub/program"
 	"github.com/ironflow/ironflow/test/lab/pki"
 	"github.com/ironflow/ironflow/test/livesystem"
-	"github.com/ironflow/ironflow/test/needs"
 )
 
 // TestDisksAreWritten: the hosts of an automated installation write their disks by the real
@@ -94,43 +91,4 @@ func (r *rack) serves(authority *pki.Authority) {
 	listener := r.machines[0].ListenAt(r.T, endpoint)
 	go func() { _ = server.ServeTLS(listener, "", "") }()
 	r.Cleanup(func() { _ = server.Close() })
-}
-
-// smallHosts are settings of a hub for hosts that are smaller than a release needs, and have neither the time nor a registry.
-const smallHosts = "HW_VALIDATOR_REQUIREMENTS=" + program.SmallHosts + "\nDISABLED_HOST_VALIDATIONS=" + program.DisabledChecks + "\n"
-
-// hasImages is a container engine that has each image already.
-const hasImages = `case "$1 $2" in
-"image exists") ;;
-"image inspect") echo 400000000 ;;
-*) exit 125 ;;
-esac
-`
-
-// TestDisksOfAppliancesAreWritten: machines of one factory image get their settings from a
-// medium each. Two write their disks; node zero, which is the bootstrap host of their release,
-// pretends to.
-func TestDisksOfAppliancesAreWritten(t *testing.T) {
-	livesystem.Need(t)
-	r := newRack(t, units.Appliance, map[string]string{}, "--release-image", factoryRelease)
-	image := fixture(t)
-	medium := needs.LoopDevice(t, r.medium(factoryRelease, smallHosts))
-	r.machines = append(r.machines, r.factory(0))
-	var systems []*livesystem.System
-	for i := 1; i < 3; i++ {
-		s := r.live(i, image)
-		s.Script(t, "/usr/local/bin/podman", hasImages)
-		r.manufactured(s.Machine)
-		systems, r.machines = append(systems, s), append(r.machines, s.Machine)
-	}
-	r.cableCards()
-	for _, m := range r.machines {
-		r.attach(m, medium)
-	}
-	r.Eventually(func() string { return r.holdsOn(0, places.RendezvousHost) }, patience, look).Should(ContainSubstring("NODE_ZERO_IP"), r.journals)
-	r.reach(r.machines[0], four.address(0))
-	r.Eventually(r.statuses, 2*patience, look).Should(And(HaveLen(3), HaveEach(wire.HostStatusInstalled)), r.journals)
-	for i, s := range systems {
-		r.written(i+1, s, image)
-	}
 }

@@ -6,11 +6,14 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"runtime"
 	"slices"
 	"testing"
 
 	. "github.com/onsi/gomega"
 	"github.com/vishvananda/netlink"
+	vns "github.com/vishvananda/netns"
+	"golang.org/x/sys/unix"
 
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -34,25 +37,51 @@ func (r *rack) live(i int, image string) *livesystem.System {
 	return s
 }
 
-// cableCards gives each machine a card of its own at one cable, whose ends are beside the first
-// one's. The cards are macvlans: the hub takes no address of a veth for one that names a machine.
+// cableCards gives each machine a card of its own at one cable, which is nobody's. The cards are macvlans: the hub takes no
+// address of a veth for one that names a machine.
 func (r *rack) cableCards() {
 	r.Helper()
-	ns, zero := r.namespace(r.machines[0])
-	defer func() { _ = ns.Close() }() // it was only looked through
-	defer zero.Close()
-	r.Expect(zero.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "cable"}, PeerName: "end"})).To(Succeed())
-	var cable netlink.Link
+	r.lays()
+	for i := range r.machines {
+		r.plugCard(i)
+	}
+}
+
+// lays lays the cable, in a network namespace that goes with the test.
+func (r *rack) lays() {
+	r.Helper()
+	type made struct {
+		ns  vns.NsHandle
+		err error
+	}
+	done := make(chan made)
+	go func() {
+		runtime.LockOSThread() // never unlocked: a thread of another network must not be used again
+		ns, err := vns.New()
+		done <- made{ns, err}
+	}()
+	m := <-done
+	r.Expect(m.err).NotTo(HaveOccurred())
+	r.Cleanup(func() { r.Expect(m.ns.Close()).To(Succeed()) })
+	var err error
+	r.switchboard, err = netlink.NewHandleAt(m.ns, unix.NETLINK_ROUTE)
+	r.Expect(err).NotTo(HaveOccurred())
+	r.Cleanup(r.switchboard.Close)
+	r.Expect(r.switchboard.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "cable"}, PeerName: "end"})).To(Succeed())
 	for _, name := range []string{"end", "cable"} {
-		var err error
-		cable, err = zero.LinkByName(name)
+		end, err := r.switchboard.LinkByName(name)
 		r.Expect(err).NotTo(HaveOccurred())
-		r.Expect(zero.LinkSetUp(cable)).To(Succeed())
+		r.Expect(r.switchboard.LinkSetUp(end)).To(Succeed())
 	}
-	for i, m := range r.machines {
-		r.card(zero, cable, m, i)
-		r.route(m)
-	}
+}
+
+// plugCard gives a machine its card at the cable.
+func (r *rack) plugCard(i int) {
+	r.Helper()
+	cable, err := r.switchboard.LinkByName("cable")
+	r.Expect(err).NotTo(HaveOccurred())
+	r.card(r.switchboard, cable, r.machines[i], i)
+	r.route(r.machines[i])
 }
 
 // card gives a machine its card at the cable, with its address.

@@ -30,6 +30,8 @@ type rack struct {
 	workflow units.Workflow
 	config   *liveimage.Decoded
 	machines []*systemdtest.Machine
+	// switchboard is where the cable of real cards is, once it is laid.
+	switchboard *netlink.Handle
 }
 
 // newRack makes the image; nothing is booted yet.
@@ -52,7 +54,11 @@ func (r *rack) power(i int) *systemdtest.Machine {
 // boots boots one more machine, with the image's files and programs.
 func (r *rack) boots(i int) *systemdtest.Machine {
 	r.Helper()
-	m := systemdtest.Boot(r.T)
+	boot := systemdtest.Boot
+	if r.workflow == units.Appliance {
+		boot = systemdtest.BootWithUdev // which finds the config image
+	}
+	m := boot(r.T)
 	for _, f := range r.config.Files {
 		r.write(m.Host.Root, f.Path, string(f.Data))
 	}

@@ -128,13 +128,19 @@ func (r *rack) kills(m *systemdtest.Machine) (wait func()) {
 func (r *rack) unplug() {
 	r.Helper()
 	for _, m := range r.machines[1:] {
-		ns, link := r.namespace(m)
-		card, err := link.LinkByName("eno1")
-		r.Expect(err).NotTo(HaveOccurred())
-		r.Expect(link.LinkDel(card)).To(Succeed())
-		link.Close()
-		r.Expect(ns.Close()).To(Succeed())
+		r.pull(m)
 	}
+}
+
+// pull takes the card of a machine out.
+func (r *rack) pull(m *systemdtest.Machine) {
+	r.Helper()
+	ns, link := r.namespace(m)
+	card, err := link.LinkByName("eno1")
+	r.Expect(err).NotTo(HaveOccurred())
+	r.Expect(link.LinkDel(card)).To(Succeed())
+	link.Close()
+	r.Expect(ns.Close()).To(Succeed())
 }
 
 // TestAddedNodesOnARealSystemd: the units of that workflow, on each of the machines by itself. The

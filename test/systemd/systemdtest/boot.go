@@ -55,14 +55,51 @@ func Need(t testing.TB) {
 	if cgroup2() == "" {
 		missing(t, "a real systemd needs cgroup v2 mounted below /sys/fs/cgroup")
 	}
-	rootfs(t)
+	rootfs(t, packages)
 }
 
 // Boot starts a systemd that ends with the test, or with [Machine.Kill].
 func Boot(t testing.TB) *Machine {
 	t.Helper()
+	return boot(t, packages)
+}
+
+// BootWithUdev starts one with a real udevd, which hears of the kernel's events as that of this
+// computer does: the kernel tells each network namespace. It has the devices whose nodes somebody
+// makes in the machine, see [Machine.Plug], and changes nothing of this computer.
+func BootWithUdev(t testing.TB) *Machine {
+	t.Helper()
+	m := boot(t, packagesWithUdev)
+	t.Cleanup(func() {
+		if t.Failed() {
+			out, _ := m.Command(context.WithoutCancel(t.Context()), "journalctl", "--no-pager", "--lines", "40", "--unit", "systemd-udevd.service").CombinedOutput()
+			t.Logf("udevd: %s", out)
+		}
+	})
+	return m
+}
+
+// Plug gives a machine with udev a block device of this computer, and has the kernel say that it
+// is there, as it does when the device appears.
+func (m *Machine) Plug(t testing.TB, device string) {
+	t.Helper()
+	var node unix.Stat_t
+	err := unix.Stat(device, &node)
+	if err == nil {
+		err = unix.Mknod(m.Host.Path(device), unix.S_IFBLK|0o660, int(node.Rdev)) //nolint:gosec // a number of a device
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join("/sys/class/block", filepath.Base(device), "uevent"), []byte("add"), 0)
+	}
+	if err != nil {
+		t.Fatalf("plug %s into the machine: %v", device, err)
+	}
+}
+
+func boot(t testing.TB, packages string) *Machine {
+	t.Helper()
 	Need(t)
-	dir, cgroups := rootfs(t), cgroup2()
+	dir, cgroups := rootfs(t, packages), cgroup2()
 	m := &Machine{BootID: uuid.NewString()}
 	scratch := t.TempDir()
 	bootID := filepath.Join(scratch, "boot_id")

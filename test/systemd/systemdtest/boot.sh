@@ -11,13 +11,29 @@ cd "$2"
 mount -t overlay overlay -o "lowerdir=$1,upperdir=upper,workdir=work" root
 cd root
 mount -t proc proc proc
-mount -t sysfs -o ro sysfs sys
+if [ -e lib/systemd/systemd-udevd ]; then
+	# With a sysfs that is read-only, systemd has no units of devices. So nothing but what is in it is.
+	mount -t sysfs sysfs sys
+	for folder in sys/*/; do
+		mount --bind "$folder" "$folder"
+		mount -o remount,bind,ro "$folder"
+	done
+	# It would have the kernel tell all of this computer's devices again, and to everybody.
+	ln -s /dev/null etc/systemd/system/systemd-udev-trigger.service
+else
+	mount -t sysfs -o ro sysfs sys
+fi
 # The kernel is shared with this machine: nothing in there may set it up.
 mount --bind proc/sys proc/sys
 mount --bind "$2/boot_id" proc/sys/kernel/random/boot_id
 mount -o remount,bind,ro proc/sys
 mount -t cgroup2 cgroup sys/fs/cgroup
 mount -t tmpfs -o mode=755 run run
+if [ -e lib/systemd/systemd-udevd ]; then
+	# Without it, systemd takes a machine whose devices are no devtmpfs for one without udev.
+	mkdir run/udev
+	touch run/udev/control
+fi
 mount -t tmpfs -o mode=1777 tmp tmp
 mount -t tmpfs -o mode=755 dev dev
 for node in null zero full random urandom tty; do

@@ -17,6 +17,8 @@ import (
 const (
 	suite    = "bookworm"
 	packages = "systemd-sysv,dbus"
+	// packagesWithUdev are those of a machine with udev.
+	packagesWithUdev = packages + ",udev"
 )
 
 // missing skips the test with what to do, or fails it where nothing may be
@@ -30,7 +32,7 @@ func missing(t testing.TB, text string) {
 }
 
 // rootfs returns the folder of the root file system, made on first use.
-func rootfs(t testing.TB) string {
+func rootfs(t testing.TB, packages string) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {
