@@ -12,9 +12,17 @@ import (
 	"github.com/ironflow/ironflow/test/edge"
 )
 
-// Edge is the one line that says what is real in a demo of hosts that install themselves.
-const Edge = "real: the image and its Ignition, the hub of node zero (one process), the client, start-cluster-installation and the agents, as processes; " +
-	"simulated: machines and their disks (the agents run dry), systemd (the demo starts the units' programs), the network (all hosts share loopback; node zero is named)"
+const (
+	// EdgeSystemd is the line that says what is real in a demo of hosts that install themselves, each of
+	// which is a booted systemd.
+	EdgeSystemd = "real: the image and its Ignition, a systemd for each host in namespaces of its own, which starts the image's units, " +
+		"the network between them, and all programs of the units, the hub of node zero among them; simulated: hardware and disks (the agents run dry), DHCP (the demo gives addresses)"
+	// EdgeFolders is that line where no systemd can be booted.
+	EdgeFolders = "real: the image and its Ignition, the hub of node zero (one process), the client, start-cluster-installation and the agents, as processes; " +
+		"simulated: machines and their disks (the agents run dry), systemd (the demo starts the units' programs), the network (all hosts share loopback; node zero is named)"
+	// edgeWithout says why it is so, and what to do.
+	edgeWithout = "hosts are folders, because %v; as root, on Linux with cgroup v2 and mmdebstrap, each is a systemd of its own"
+)
 
 // EdgeEnd says what differs from machines at the end.
 const EdgeEnd = "on machines, the hub ends with node zero's live system when that reboots; here it stays to show the end"
@@ -47,10 +55,13 @@ func runEdge(ctx context.Context, o Options) (err error) {
 			return err
 		}
 	}
-	s.Say("%s", Edge)
+	root, err := o.edgeRoot(ctx, s)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, o.patience(), fmt.Errorf("not all hosts made it within %s; the logs are in %s", o.patience(), dir))
 	defer cancel()
-	site, err := edge.Begin(ctx, edge.Options{Hosts: o.Hosts, BinDir: o.BinDir, Dir: dir, Stage: edgeStage, Say: s.Say})
+	site, err := edge.Begin(ctx, edge.Options{Hosts: o.Hosts, BinDir: o.BinDir, Dir: dir, Stage: edgeStage, Root: root, Say: s.Say})
 	defer func() {
 		if err = errors.Join(err, site.Close()); err == nil && o.StateDir == "" {
 			err = os.RemoveAll(dir)
@@ -82,6 +93,26 @@ func runEdge(ctx context.Context, o Options) (err error) {
 	s.Say("all %d hosts are installed; the hub has used %d MiB of memory at most", o.Hosts, summary.HubMiB)
 	s.Say("%s", EdgeEnd)
 	return nil
+}
+
+// edgeRoot says what is real, and returns the root file system of hosts that are systemds; empty where
+// they are folders.
+func (o Options) edgeRoot(ctx context.Context, s *screen) (string, error) {
+	if o.Folders {
+		s.Say("%s", EdgeFolders)
+		return "", nil
+	}
+	root, err := edge.Systemd(ctx, s.Say)
+	switch {
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case err != nil:
+		s.Say("%s", EdgeFolders)
+		s.Say(edgeWithout, err)
+		return "", nil
+	}
+	s.Say("%s", EdgeSystemd)
+	return root, nil
 }
 
 // edgeRow is a host's line; where there is no table with a column for it, what it waits for

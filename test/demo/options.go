@@ -20,6 +20,8 @@ type Options struct {
 	// Edge shows a cluster that installs itself instead: no BMC, no Kubernetes and no Ironic,
 	// only hosts that boot one image.
 	Edge bool
+	// Folders makes hosts of Edge folders, also where each could be a systemd of its own.
+	Folders bool
 	// Machine makes the first host a whole virtual machine (package test/vm); the
 	// others are simulated. Needs root.
 	Machine bool

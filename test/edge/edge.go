@@ -1,9 +1,11 @@
 // Package edge is the site of an agent-based installation on this computer, for people to
-// watch and for figures: the image is made by the shipped program, a host is a folder with
-// what the image's Ignition writes, and the programs of its units run on it as they are
-// shipped. The agents pretend to install. Also played are systemd (programs are started in
-// the order of the units, and again when they fail) and the network (all hosts share
-// loopback, so that node zero is told that it is). The main type is [Site].
+// watch and for figures: the image is made by the shipped program. Where [Systemd] finds what
+// it needs, a host is a booted systemd in namespaces of its own (packages booted, live), which
+// runs the units of the image, and all are at one cable. Elsewhere, and for figures, a host is
+// a folder with what the image's Ignition writes, and the programs of its units run on it as
+// they are shipped; then also played are systemd (programs are started in the order of the
+// units, and again when they fail) and the network (all hosts share loopback, so that node
+// zero is told that it is). In both, the agents pretend to install. The main type is [Site].
 package edge
 
 import (
@@ -21,6 +23,7 @@ import (
 	"github.com/ironflow/ironflow/test/bench/usage"
 	"github.com/ironflow/ironflow/test/lab/ports"
 	"github.com/ironflow/ironflow/test/spawn"
+	"github.com/ironflow/ironflow/test/systemd/booted"
 )
 
 // Options choose what is installed.
@@ -31,6 +34,9 @@ type Options struct {
 	BinDir, Dir string
 	// Stage is how long each stage of an installation is pretended to take.
 	Stage time.Duration
+	// Root is the root file system of hosts that are booted systemds, see [Systemd]; empty makes
+	// them folders.
+	Root string
 	// Say is told what happens.
 	Say func(format string, args ...any)
 }
@@ -46,6 +52,8 @@ type Site struct {
 	hub     *process
 	failed  chan error
 	booted  time.Time
+	// machines are the booted systemds; none where the hosts are folders.
+	machines []*booted.Machine
 	// stop ends what leads the installation, led is closed when that has ended.
 	stop context.CancelFunc
 	led  chan struct{}
@@ -71,27 +79,41 @@ func Begin(ctx context.Context, o Options) (*Site, error) {
 	if o.Hosts != 1 && (o.Hosts < 3 || o.Hosts > 5) {
 		return s, fmt.Errorf("HOSTS=%d: all of them are the control plane, so choose 1, or 3 to 5", o.Hosts)
 	}
+	if o.Root != "" {
+		return s, s.beginMachines(ctx)
+	}
+	return s, s.beginFolders(ctx)
+}
+
+// beginFolders has the units' programs run on folders.
+func (s *Site) beginFolders(ctx context.Context) error {
 	port, err := s.ports.Free()
 	if err != nil {
-		return s, err
+		return err
 	}
 	s.url = fmt.Sprintf("http://127.0.0.1:%d/", port)
-	if err := s.image(ctx); err != nil {
-		return s, err
+	config, err := s.image(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range s.options.Hosts {
+		if err := s.unpack(i, config); err != nil {
+			return err
+		}
 	}
 	s.booted = time.Now()
 	if err := s.startHub(ctx, port); err != nil {
-		return s, err
+		return err
 	}
 	for i := range s.hosts {
 		if err := s.boot(i); err != nil {
-			return s, err
+			return err
 		}
 	}
 	leading, stop := context.WithCancel(ctx)
 	s.stop, s.led = stop, make(chan struct{})
 	go s.lead(leading)
-	return s, nil
+	return nil
 }
 
 // Booted is when the first program of a host was started, the image being there.
@@ -189,6 +211,9 @@ func (s *Site) URL() string { return s.url }
 
 // HubPeak is the most memory that the hub's process has had, in bytes.
 func (s *Site) HubPeak() (int64, error) {
+	if len(s.machines) > 0 {
+		return s.machinePeak()
+	}
 	u, err := usage.Of(s.hub.command.Process.Pid)
 	return u.Peak, err
 }
@@ -202,6 +227,10 @@ func (s *Site) Close() error {
 		s.stop()
 		<-s.led
 	}
+	errs := []error{s.saveJournals()}
+	for _, m := range s.machines {
+		errs = append(errs, m.Close())
+	}
 	s.thread.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -209,7 +238,7 @@ func (s *Site) Close() error {
 		<-p.ended
 	}
 	s.client.CloseIdleConnections()
-	return s.ports.Close()
+	return errors.Join(append(errs, s.ports.Close())...)
 }
 
 // start starts a program on a host, with nothing of our own environment but the path.

@@ -25,8 +25,8 @@ func macOf(i int) string     { return fmt.Sprintf("52:54:00:00:00:%02x", i+1) }
 func addressOf(i int) string { return fmt.Sprintf("198.51.100.%d", 10+i) }
 func nameOf(i int) string    { return fmt.Sprintf("edge-%d", i) }
 
-// image makes the image, and the folders of the hosts that boot it.
-func (s *Site) image(ctx context.Context) error {
+// image makes the image, and returns what its live system is told.
+func (s *Site) image(ctx context.Context) (*liveimage.Decoded, error) {
 	input, base, programs := filepath.Join(s.options.Dir, "input"), filepath.Join(s.options.Dir, "live.iso"), filepath.Join(s.options.Dir, "programs")
 	files := manifests(s.options.Hosts)
 	for _, program := range []string{"ironflow", "ironflow-agent", "ironflow-agent-based", "ironflow-step"} {
@@ -34,30 +34,21 @@ func (s *Site) image(ctx context.Context) error {
 	}
 	for file, text := range files {
 		if err := put(filepath.Join(input, file), text); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := media.WriteFile(base, media.Options{RootfsBytes: 1 << 20}); err != nil {
-		return err
+		return nil, err
 	}
 	args := []string{"agent-image", "create", "--dir", input, "--base-image", base, "--host-programs", programs, "--rendezvous-ip", addressOf(0)}
 	s.options.Say("ironflow %s", strings.Join(args, " "))
 	out, err := exec.CommandContext(ctx, filepath.Join(s.options.BinDir, "ironflow"), args...).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("make the image: %w\n%s", err, out)
+		return nil, fmt.Errorf("make the image: %w\n%s", err, out)
 	}
 	summary, _, _ := strings.Cut(string(out), "\n\n"+input) // without the files
 	s.options.Say("the image is made:\n%s", summary)
-	config, err := ignition(filepath.Join(input, "agent.x86_64.iso"))
-	if err != nil {
-		return err
-	}
-	for i := range s.options.Hosts {
-		if err := s.unpack(i, config); err != nil {
-			return err
-		}
-	}
-	return nil
+	return ignition(filepath.Join(input, "agent.x86_64.iso"))
 }
 
 func ignition(path string) (*liveimage.Decoded, error) {

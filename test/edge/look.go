@@ -96,6 +96,14 @@ func (s *Site) cluster(ctx context.Context) (*wire.Cluster, error) {
 	return &all[0], nil
 }
 
+// hubEnded tells that the hub's process has ended. That of a booted systemd is started again.
+func (s *Site) hubEnded() <-chan struct{} {
+	if s.hub == nil {
+		return nil
+	}
+	return s.hub.ended
+}
+
 // Watch shows the hosts until all are installed.
 func (s *Site) Watch(ctx context.Context, show func([]Host)) error {
 	for {
@@ -114,7 +122,7 @@ func (s *Site) Watch(ctx context.Context, show func([]Host)) error {
 			return errors.Join(context.Cause(ctx), err)
 		case err := <-s.failed:
 			return err
-		case <-s.hub.ended:
+		case <-s.hubEnded():
 			return fmt.Errorf("the hub has ended: %s", s.hub.tail())
 		case <-time.After(look):
 		}

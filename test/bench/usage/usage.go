@@ -4,6 +4,7 @@ package usage
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -21,9 +22,12 @@ type Process struct {
 const clockTick = 10 * time.Millisecond
 
 // Of reads the usage of a living process.
-func Of(pid int) (Process, error) {
+func Of(pid int) (Process, error) { return In("/proc", strconv.Itoa(pid)) }
+
+// In reads it in a procfs, which may be that of another namespace, where the process has the number.
+func In(proc, pid string) (Process, error) {
 	var u Process
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	raw, err := os.ReadFile(filepath.Join(proc, pid, "stat"))
 	if err != nil {
 		return u, err
 	}
@@ -37,7 +41,7 @@ func Of(pid int) (Process, error) {
 		}
 		u.CPU += time.Duration(ticks) * clockTick
 	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	status, err := os.ReadFile(filepath.Join(proc, pid, "status"))
 	if err != nil {
 		return u, err
 	}

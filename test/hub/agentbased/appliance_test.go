@@ -118,7 +118,7 @@ func (r *rack) manufactured(m *systemdtest.Machine) {
 		}
 	}
 	m.Run(r.T, "systemctl", words...)
-	m.Run(r.T, "udevadm", "control", "--reload") // on a disk, the rule is there before udev
+	m.Run(r.T, "/usr/bin/udevadm", "control", "--reload") // on a disk, the rule is there before udev
 	m.Run(r.T, "systemctl", "start", "--no-block", "multi-user.target")
 	r.Eventually(r.says(m, "60_config-image"), patience, look).Should(ContainSubstring("attach a medium with the label agent_configimage"), r.journals)
 }

@@ -17,10 +17,11 @@ import (
 
 	"github.com/ironflow/ironflow/agent/agentbased/units"
 	"github.com/ironflow/ironflow/agent/scenario"
-	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/edge/live"
 	"github.com/ironflow/ironflow/test/liveimage"
 	"github.com/ironflow/ironflow/test/needs"
+	"github.com/ironflow/ironflow/test/systemd/cable"
 	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
 
@@ -38,7 +39,7 @@ type rack struct {
 func newRack(t *testing.T, workflow units.Workflow, input map[string]string, flags ...string) *rack {
 	t.Helper()
 	systemdtest.Need(t)
-	r := &rack{site: &site{WithT: NewWithT(t), T: t, dir: t.TempDir()}, workflow: workflow}
+	r := &rack{site: &site{WithT: NewWithT(t), T: t, dir: t.TempDir(), client: &http.Client{Timeout: time.Second}}, workflow: workflow} // of nobody yet
 	r.config = r.image(input, append(flags, "--workflow", string(workflow))...)
 	return r
 }
@@ -59,17 +60,11 @@ func (r *rack) boots(i int) *systemdtest.Machine {
 		boot = systemdtest.BootWithUdev // which finds the config image
 	}
 	m := boot(r.T)
-	for _, f := range r.config.Files {
-		r.write(m.Host.Root, f.Path, string(f.Data))
-	}
-	for _, u := range r.config.Units {
-		r.write(m.Host.Root, hostfile.UnitDir+"/"+u.Name, u.Contents)
-	}
-	systemdtest.Install(r.T, m.Host, needs.Shipped(r.T, "ironflow-agent"), hostfile.AgentBinary)
-	systemdtest.Install(r.T, m.Host, needs.Shipped(r.T, "ironflow-agent-based"), units.Binary)
+	programs := live.Programs{Agent: needs.Shipped(r.T, "ironflow-agent"), AgentBased: needs.Shipped(r.T, "ironflow-agent-based")}
 	if i == 0 || r.workflow == units.AddNodes { // no other host runs it
-		systemdtest.Install(r.T, m.Host, needs.Shipped(r.T, "ironflow"), units.HubBinary)
+		programs.Hub = needs.Shipped(r.T, "ironflow")
 	}
+	r.Expect(live.Install(m.Machine, r.config, programs)).To(Succeed())
 	return m
 }
 
@@ -77,30 +72,14 @@ func (r *rack) boots(i int) *systemdtest.Machine {
 // agent finds.
 func (r *rack) pretends(m *systemdtest.Machine, i int) {
 	r.Helper()
-	serial := fmt.Sprintf("SER-%s-%d", r.Name(), i)
-	m.Run(r.T, "mount", "-t", "tmpfs", "firmware", "/sys/class")
-	r.write(m.Host.Root, "/sys/class/dmi/id/board_serial", serial+"\n")
 	cards := []scenario.NIC{{Name: "eno1", MAC: mac(i), IPv4: []string{four.address(i) + "/24"}, Gateway: "198.51.100.1", SpeedMbps: 25000}}
-	r.write(m.Host.Root, scenarioFile, "")
-	r.Expect(hardware(i, serial, cards).Save(m.Host.Path(scenarioFile))).To(Succeed())
-	r.write(m.Host.Root, hostfile.UnitDir+"/"+hostfile.AgentUnit+".d/10-dry-run.conf", "[Service]\nEnvironment=DRY_ENABLE=true DRY_SCENARIO="+scenarioFile+"\n")
+	r.Expect(live.Pretend(r.Context(), m.Machine, hardware(i, fmt.Sprintf("SER-%s-%d", r.Name(), i), cards))).To(Succeed())
 }
-
-const scenarioFile = "/etc/ironflow/scenario.yaml"
 
 // starts has systemd start what is enabled in the image, as a boot does.
 func (r *rack) starts(m *systemdtest.Machine) {
 	r.Helper()
-	table, err := units.Render(units.Options{Workflow: r.workflow})
-	r.Expect(err).NotTo(HaveOccurred())
-	words := []string{"start", "--no-block"}
-	for _, u := range table {
-		if u.Enabled {
-			words = append(words, u.Name)
-		}
-	}
-	m.Run(r.T, "systemctl", "daemon-reload")
-	m.Run(r.T, "systemctl", words...)
+	r.Expect(live.Start(r.Context(), m.Machine, r.workflow)).To(Succeed())
 }
 
 // namespace is the network of a machine.
@@ -116,36 +95,11 @@ func (r *rack) namespace(m *systemdtest.Machine) (vns.NsHandle, *netlink.Handle)
 // cable gives each machine a card with its address. That of the first is the switch.
 func (r *rack) cable() {
 	r.Helper()
-	ns, zero := r.namespace(r.machines[0])
-	defer func() { _ = ns.Close() }() // it was only looked through
-	defer zero.Close()
-	r.Expect(zero.LinkAdd(&netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: "eno1", HardwareAddr: r.hardwareAddress(0)}})).To(Succeed())
+	var ends []cable.End
 	for i, m := range r.machines {
-		if i == 0 {
-			r.address(zero, i)
-			continue
-		}
-		r.plug(zero, m, i)
+		ends = append(ends, cable.End{Namespace: m.Network(), MAC: mac(i), Address: four.address(i) + "/24"})
 	}
-}
-
-// plug connects a machine to the switch.
-func (r *rack) plug(zero *netlink.Handle, m *systemdtest.Machine, i int) {
-	r.Helper()
-	ns, link := r.namespace(m)
-	defer func() { _ = ns.Close() }() // it was only looked through
-	defer link.Close()
-	port := fmt.Sprintf("port%d", i)
-	r.Expect(zero.LinkAdd(&netlink.Veth{
-		LinkAttrs: netlink.LinkAttrs{Name: port}, PeerName: "eno1", PeerHardwareAddr: r.hardwareAddress(i), PeerNamespace: netlink.NsFd(ns),
-	})).To(Succeed())
-	end, err := zero.LinkByName(port)
-	r.Expect(err).NotTo(HaveOccurred())
-	bridge, err := zero.LinkByName("eno1")
-	r.Expect(err).NotTo(HaveOccurred())
-	r.Expect(zero.LinkSetMaster(end, bridge)).To(Succeed())
-	r.Expect(zero.LinkSetUp(end)).To(Succeed())
-	r.address(link, i)
+	r.Expect(cable.Lay(ends)).To(Succeed())
 }
 
 // address gives a card its address, as DHCP would.

@@ -117,6 +117,7 @@ func newReleased(t *testing.T) *released {
 	for i := range 3 {
 		s := r.live(i, r.image)
 		s.Script(t, release.ProgramDir+"/podman", hasImages)
+		s.Run(t, "useradd", "core") // whose password is among the settings
 		if i == 0 {
 			installer := openshiftinstall.In(t, s.Host.Path(installerDir))
 			installer.Bootstrap(r.plane.Bootstrap())

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/test/systemd/booted"
 )
 
 //go:embed node.sh
@@ -109,7 +109,7 @@ func hierarchies() (all []hierarchy) {
 
 // version2 are the controllers of cgroups of version 2.
 func version2() []string {
-	raw, _ := os.ReadFile(filepath.Join(cgroup2(), "cgroup.controllers"))
+	raw, _ := os.ReadFile(filepath.Join(booted.Cgroup2(), "cgroup.controllers"))
 	return strings.Fields(string(raw))
 }
 
@@ -118,11 +118,11 @@ func version2() []string {
 func BootNode(t testing.TB, n Node) *Machine {
 	t.Helper()
 	NeedNode(t)
-	m := &Machine{BootID: uuid.NewString()}
+	id := uuid.NewString()
 	scratch := t.TempDir()
 	bootID, plugged := filepath.Join(scratch, "boot_id"), filepath.Join(scratch, "plugged")
 	console, err := os.Create(filepath.Join(scratch, "console"))
-	if err := errors.Join(err, os.WriteFile(bootID, []byte(m.BootID+"\n"), 0o644), os.MkdirAll(n.Disk, 0o755)); err != nil {
+	if err := errors.Join(err, os.WriteFile(bootID, []byte(id+"\n"), 0o644), os.MkdirAll(n.Disk, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	defer console.Close()
@@ -132,9 +132,9 @@ func BootNode(t testing.TB, n Node) *Machine {
 	}
 	all := hierarchies()
 	for _, c := range controllers { // a computer without systemd may not have them for anybody
-		_ = os.WriteFile(filepath.Join(cgroup2(), "cgroup.subtree_control"), []byte("+"+c), 0o644)
+		_ = os.WriteFile(filepath.Join(booted.Cgroup2(), "cgroup.subtree_control"), []byte("+"+c), 0o644)
 	}
-	group := newCgroup(t, cgroup2())
+	group := newCgroup(t, booted.Cgroup2())
 	env := append(os.Environ(), "NODE="+nodeScript)
 	var groups, mounts []string
 	for _, h := range all {
@@ -144,9 +144,12 @@ func BootNode(t testing.TB, n Node) *Machine {
 	cmd := exec.CommandContext(context.Background(), "sh", "-c", join, "join", "node", n.Root, n.Disk, bootID, n.Ignition, n.Config, plugged)
 	cmd.Env = slices.Concat(env, []string{"GROUPS=" + strings.Join(groups, " "), "HIERARCHIES=" + strings.Join(mounts, " ")})
 	cmd.Stdout, cmd.Stderr = console, console
-	m.kill = start(t, cmd, group)
-	m.pid = cmd.Process.Pid
-	m.Host = hostfile.Dir{Root: fmt.Sprintf("/proc/%d/root", m.pid)}
+	launched, err := booted.Launch(cmd, group)
+	if err != nil {
+		t.Fatal(err)
+	}
+	launched.BootID = id
+	m := closes(t, launched)
 	if err := n.Plug(m); err != nil {
 		t.Fatalf("the network of the machine: %v\n%s", err, said())
 	}
@@ -166,7 +169,11 @@ func newCgroup(t testing.TB, parent string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { removeCgroup(t, group) })
+	t.Cleanup(func() {
+		if err := booted.RemoveCgroup(group); err != nil {
+			t.Error(err)
+		}
+	})
 	for _, name := range []string{"cpuset.cpus", "cpuset.mems"} {
 		raw, err := os.ReadFile(filepath.Join(parent, name))
 		if err != nil {
@@ -181,7 +188,7 @@ func newCgroup(t testing.TB, parent string) string {
 
 // awaitStart waits until systemd answers, however far its boot is.
 func (m *Machine) awaitStart(ctx context.Context) error {
-	ctx, done := context.WithTimeout(ctx, bootTime)
+	ctx, done := context.WithTimeout(ctx, booted.BootTime)
 	defer done()
 	for {
 		out, err := m.Command(ctx, "systemctl", "is-system-running").CombinedOutput()

@@ -1,4 +1,4 @@
-package systemdtest
+package booted
 
 import (
 	"context"
@@ -11,11 +11,16 @@ import (
 )
 
 // Network is the file of the machine's network namespace, for those who plug cards in.
-func (m *Machine) Network() string { return fmt.Sprintf("/proc/%d/ns/net", m.pid) }
+func (m *Machine) Network() string { return fmt.Sprintf("/proc/%d/ns/net", m.PID) }
 
 // Dial connects from inside the machine's network.
 func (m *Machine) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return within(m.Network(), func() (net.Conn, error) { return new(net.Dialer).DialContext(ctx, network, address) })
+}
+
+// Listen opens a listener inside the machine's network, at an address that the machine has, host and port.
+func (m *Machine) Listen(ctx context.Context, address string) (net.Listener, error) {
+	return within(m.Network(), func() (net.Listener, error) { return new(net.ListenConfig).Listen(ctx, "tcp", address) })
 }
 
 // within calls f on a thread of its own inside a network namespace. Sockets that f opens
