@@ -196,10 +196,13 @@ func (r *released) kubelet(i int) {
 	}
 }
 
-// works starts the shipped program of the cluster on one of its hosts, as its Deployment says.
+// works starts the shipped program of the cluster on one of its hosts, as its Job says.
 func (r *released) works(i int) {
 	r.Helper()
-	env, err := r.inner.Environment(r.Context())
+	r.Eventually(func() string { // node zero's services put it there
+		return release.Kubectl(r.Context(), r.machines[i], release.AdminConfig, "get", "jobs", "--all-namespaces")
+	}, patience, look).Should(ContainSubstring("ironflow-cluster"), r.journals)
+	env, err := incluster.Environment(r.holdsOn(0, "/opt/openshift/openshift/ironflow-cluster.yaml"))
 	r.Expect(err).NotTo(HaveOccurred())
 	config, err := r.inner.Kubeconfig()
 	r.Expect(err).NotTo(HaveOccurred())

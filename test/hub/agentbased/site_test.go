@@ -39,6 +39,7 @@ import (
 	"github.com/ironflow/ironflow/test/lab/ports"
 	"github.com/ironflow/ironflow/test/needs"
 	"github.com/ironflow/ironflow/test/netns"
+	"github.com/ironflow/ironflow/test/spawn"
 )
 
 const (
@@ -62,6 +63,8 @@ type site struct {
 	agents   []*process
 	// inside are the hosts' own network namespaces; none where they share this computer's.
 	inside []*netns.Host
+	// thread starts processes that have no namespace of their own.
+	thread *spawn.Thread
 	// client reaches the hub.
 	client *http.Client
 }
@@ -207,7 +210,11 @@ func (s *site) start(root string, env map[string]string, name string, args ...st
 // launch starts something where the host is; what belongs to no host is beside the first one.
 func (s *site) launch(root string, start func() error) error {
 	if len(s.inside) == 0 {
-		return start()
+		if s.thread == nil { // the kernel kills what a thread has started when that ends, which others here may have done
+			s.thread = spawn.NewThread()
+			s.Cleanup(s.thread.Close)
+		}
+		return s.thread.Do(start)
 	}
 	return s.inside[max(slices.Index(s.hosts, root), 0)].Do(start)
 }
