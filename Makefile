@@ -27,7 +27,7 @@ help: ## Show this help
 
 # A cluster is of other parts than the rest: there it is the test's own way.
 .PHONY: demo
-demo: $(if $(filter 1 true yes,$(CLUSTER)),demo-cluster,demo-machines) ## Whole flow on simulated machines and a real Ironic: HOSTS=3 ONCE=1 FAULT=noboot|truncated-read|agent-dies|install|ironic-restart, MACHINE=1 with one whole virtual machine (needs root, cargo), EDGE=1 hosts that install themselves, CLUSTER=1 a plain Kubernetes (needs root)
+demo: $(if $(filter 1 true yes,$(CLUSTER)),demo-cluster,demo-machines) ## Whole flow on simulated machines and a real Ironic: HOSTS=3 ONCE=1 FAULT=noboot|truncated-read|agent-dies|install|ironic-restart, MACHINE=1 with one whole virtual machine (needs root, cargo), EDGE=1 hosts that install themselves (as root: a systemd each), CLUSTER=1 a plain Kubernetes (needs root)
 
 .PHONY: demo-machines
 demo-machines: $(if $(filter 1 true yes,$(MACHINE)),need-root) $(if $(filter 1 true yes,$(EDGE)),edge-programs,lab-programs) $(if $(filter 1 true yes,$(MACHINE)),coreos-installer machine-programs)

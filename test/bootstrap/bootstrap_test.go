@@ -116,8 +116,9 @@ func (w *world) handedOver() {
 	w.Helper()
 	for i, m := range w.others {
 		w.Expect(w.plane.Members(m)).To(Equal("2"), "etcd has left the bootstrap host")
-		w.Expect(release.Kubectl(w.Context(), m, release.AdminConfig, "get", "nodes")).To(And(ContainSubstring(name(1)), ContainSubstring(name(2)), Not(ContainSubstring("NotReady"))), "node %d", i+1)
-		w.Expect(release.Kubectl(w.Context(), m, release.AdminConfig, "get", "jobs,deployments", "--all-namespaces")).To(ContainSubstring("deployment.apps/ironflow-cluster"), "what the hub has put among the manifests")
+		kubectl := func(args ...string) string { return release.Kubectl(w.Context(), m, release.AdminConfig, args...) }
+		w.Expect(kubectl("get", "nodes")).To(And(ContainSubstring(name(1)), ContainSubstring(name(2)), Not(ContainSubstring("NotReady"))), "node %d", i+1)
+		w.Expect(kubectl("get", "jobs,deployments", "--all-namespaces")).To(ContainSubstring("deployment.apps/ironflow-cluster"), "what the hub has put among the manifests")
 	}
 	var marker hostfile.Installed
 	w.Expect(w.first.Host.Read(hostfile.InstalledFile, &marker)).To(Succeed())
