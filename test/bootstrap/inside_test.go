@@ -9,11 +9,12 @@ import (
 	"os/exec"
 	"path/filepath"
 
+	. "github.com/onsi/gomega"
+
 	"github.com/ironflow/ironflow/test/balance"
 	"github.com/ironflow/ironflow/test/cluster/incluster"
 	"github.com/ironflow/ironflow/test/needs"
 	"github.com/ironflow/ironflow/test/systemd/systemdtest"
-	. "github.com/onsi/gomega"
 )
 
 // connect makes the API of the control plane be reached from here, and makes in it what only OpenShift makes.

@@ -130,7 +130,7 @@ func (d *Disk) serve(conn net.Conn) {
 		if _, err := io.ReadFull(conn, head[:]); err != nil || binary.BigEndian.Uint32(head[:]) != requestMagic {
 			return
 		}
-		at, length := int64(binary.BigEndian.Uint64(head[16:])), int(binary.BigEndian.Uint32(head[24:])) //nolint:gosec // within the disk
+		at, length := int64(binary.BigEndian.Uint64(head[16:])), int(binary.BigEndian.Uint32(head[24:]))
 		answer := binary.BigEndian.AppendUint32(nil, replyMagic)
 		answer = append(binary.BigEndian.AppendUint32(answer, 0), head[8:16]...)
 		switch binary.BigEndian.Uint32(head[4:]) & 0xffff {

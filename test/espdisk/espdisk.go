@@ -18,8 +18,10 @@ import (
 )
 
 const (
-	// Offset and Bytes are where the partition lies, and how large it is; it is the first one.
-	Offset, Bytes = 1 << 20, 16 << 20
+	// Offset is where the partition lies, the first one of the disk.
+	Offset = 1 << 20
+	// Bytes is how large it is.
+	Bytes = 16 << 20
 	// DiskBytes is the size of the disk.
 	DiskBytes = 18 << 20
 	// Loader is a file of the partition that firmware starts.

@@ -181,7 +181,7 @@ func powerIsLost(t *testing.T, e *esp) {
 	e.Expect(e.find()).NotTo(BeNil())
 	writes, found := disk.Writes(), 0
 	e.Expect(writes).To(BeNumerically(">", 5))
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same in each run
+	random := rand.New(rand.NewPCG(1, 2)) // the same in each run
 	look := func(content []byte) bool {
 		detach := e.attach(content)
 		defer detach()
