@@ -107,8 +107,22 @@ func (a *agent) spared(job install.Job) (install.Job, error) {
 func (a *agent) container() container.Runner {
 	return container.Runner{
 		Commands: a.commands, HubURL: a.cfg.URL, AgentImage: a.cfg.AgentVersion, CACert: a.cfg.CACert, Insecure: a.cfg.Insecure,
-		Secret: a.client.Secret, Env: images.Environment(), Log: a.log,
+		Secret: a.client.Secret, Env: images.Environment(), Ready: a.unchanged, Log: a.log,
 	}
+}
+
+// unchanged looks at an order once more before its installer is started, whose image may
+// have been pulled for half an hour, by a process that died since: a name below /dev/disk
+// may have another device by then, and the installer asks nobody what it may write.
+func (a *agent) unchanged(job install.Job) (install.Job, error) {
+	now, err := a.parseKept(job.Request)
+	if err == nil && job.Disk != "" && now.Disk != job.Disk { // a process of before that was kept has not said it
+		err = fmt.Errorf("the order names %s, which was %s when it came and is %s now; neither is written", job.Request.BootDevice, job.Disk, now.Disk)
+	}
+	if err != nil {
+		return now, err
+	}
+	return a.spared(now)
 }
 
 // startForeign is the step install of a foreign hub. The hub repeats it each
@@ -162,15 +176,9 @@ func (a *agent) runForeign(ctx context.Context, done func(), job install.Job, ru
 func (a *agent) resumeInstallation(ctx context.Context) {
 	kept := a.state.Get().Install
 	if a.isForeign(install.Job{Request: kept.Request}) {
-		job, err := a.parseKept(kept.Request)
-		if err == nil {
-			job, err = a.spared(job)
-		}
-		if err != nil { // its installer may be writing the disk just now
-			a.log.Warn("the order no longer holds; its installer is followed all the same", "error", err)
-			job = install.Job{Request: kept.Request, Disk: kept.Disk}
-		}
-		a.resumeForeign(job)
+		// Its installer may be writing the disk just now, which is without its links for a moment:
+		// whether the order holds counts only where there is none, see unchanged.
+		a.resumeForeign(install.Job{Request: kept.Request, Disk: kept.Disk})
 		return
 	}
 	a.installer.Resume(ctx, a.parseKept)

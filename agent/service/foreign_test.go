@@ -12,11 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	. "github.com/onsi/gomega"
 	"golang.org/x/sys/unix"
 
 	"github.com/ironflow/ironflow/agent/command"
+	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/service"
+	"github.com/ironflow/ironflow/agent/state"
 	"github.com/ironflow/ironflow/api/exitcode"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -28,6 +31,9 @@ type engine struct {
 	childHost
 	ends chan string // its exit status
 	pull error
+	// pulled is what happens while the image is pulled; absent says that there is no container yet.
+	pulled func()
+	absent bool
 
 	mu    sync.Mutex
 	ran   []string
@@ -43,7 +49,14 @@ func (e *engine) Run(ctx context.Context, c command.Command) error {
 	e.mu.Unlock()
 	switch c.Args[0] {
 	case "pull":
+		if e.pulled != nil {
+			e.pulled()
+		}
 		return e.pull
+	case "container":
+		if c.Args[1] == "exists" && e.absent {
+			return &command.ExitError{Name: "podman", Code: 1}
+		}
 	case "stop": // the one who waits for it hears of it first
 		select {
 		case e.ends <- "137":
@@ -213,6 +226,89 @@ func TestAForeignInstallerGetsNoDiskThatTheNodeSkips(t *testing.T) {
 				return
 			}
 			g.Expect(e.lines).To(ContainElement(And(HavePrefix("run "), ContainSubstring("--format-disk /dev/sdc"), Not(ContainSubstring(tc.skipped)))))
+		})
+	}
+}
+
+// TestAForeignInstallerIsNotStartedByAnOrderThatNoLongerHolds: its image is pulled for up to half an
+// hour, in which the agent may crash, and a disk may be pulled out and another one have its name.
+func TestAForeignInstallerIsNotStartedByAnOrderThatNoLongerHolds(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("the node of a block device needs root")
+	}
+	const link = "/dev/disk/by-id/wwn-0x1"
+	for name, tc := range map[string]struct {
+		kept    bool // an earlier process has died while it was pulled
+		runs    bool // not before it was started
+		now     string
+		skipped string
+		exit    int
+		reason  string
+	}{
+		"after a crash, as it was": {kept: true, now: "sda", exit: exitcode.AgentInstalled, reason: "the end of its container counts"},
+		"after a crash, another device": {
+			kept: true, now: "sdb", exit: exitcode.AgentFailed, reason: link + ", which was /dev/sda when it came and is /dev/sdb now; neither is written",
+		},
+		"after a crash, no device":         {kept: true, exit: exitcode.AgentFailed, reason: "boot_device: "},
+		"after a crash, the node skips it": {kept: true, now: "sda", skipped: "/dev/sda", exit: exitcode.AgentFailed, reason: "/dev/sda must stay as it is: the node skips it"},
+		"after a crash, it writes the disk": {
+			kept: true, runs: true, exit: exitcode.AgentInstalled, reason: "the end of its container counts",
+		},
+		"another device meanwhile": {now: "sdb", exit: exitcode.AgentFailed, reason: "neither is written"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := newVictim(t, orders()["master"])
+			g := v.g
+			g.Expect(unix.Mknod(v.dir.Path("/dev/sdb"), unix.S_IFBLK|0o600, int(unix.Mkdev(7, 255)))).To(Succeed())
+			g.Expect(os.MkdirAll(v.dir.Path("/dev/disk/by-id"), 0o755)).To(Succeed())
+			leads := func(disk string) {
+				_ = os.Remove(v.dir.Path(link))
+				if disk != "" {
+					g.Expect(os.Symlink("../../"+disk, v.dir.Path(link))).To(Succeed())
+				}
+			}
+			leads("sda")
+			for _, folder := range []string{"/sys/block/", "/sys/class/block/"} {
+				played.Write(t, v.dir, folder+"sda/dev", "8:0\n")
+			}
+			request := orders()["master"]
+			request.InstallerImage, request.BootDevice, request.InstallerArgs = "quay.example/assisted-installer:v2", link, `["--copy-network"]`
+			h := newHub(t, func(h *hub) wire.Steps {
+				if tc.kept {
+					return instructions(1)
+				}
+				request.HostID = h.host
+				raw, _ := json.Marshal(request)
+				return instructions(1, step(wire.StepTypeInstall, string(raw)))
+			})
+			if tc.skipped != "" {
+				g.Expect(v.dir.Write(hostfile.StepFile, hostfile.StepState{BootID: bootID, Kept: map[string]string{tc.skipped: "the node skips it"}})).To(Succeed())
+			}
+			e := &engine{childHost: childHost{v.dir}, ends: make(chan string, 1), absent: !tc.runs}
+			e.ends <- "0"
+			if tc.kept {
+				request.HostID = uuid.NewString()
+				left := state.Open(v.dir)
+				g.Expect(left.SetHost(hubclient.Host{InfraEnvID: infraEnv, HostID: request.HostID})).To(Succeed())
+				g.Expect(left.SetInstall(&state.Install{Request: request, Attempt: 1, Disk: "/dev/sda"})).To(Succeed())
+				leads(tc.now)
+			} else {
+				e.pulled = func() { leads(tc.now) }
+			}
+			code := service.Run(t.Context(), service.Config{
+				URL: h.URL, InfraEnvID: infraEnv, AgentVersion: image, Interval: time.Second, Dir: v.dir, Commands: e, Units: e,
+				Log: slog.New(slog.DiscardHandler), OwnLog: func() []byte { return nil },
+			})
+			var reason hostfile.Reason
+			g.Expect(v.dir.Read(hostfile.ReasonFile, &reason)).To(Succeed())
+			g.Expect(reason.Text).To(ContainSubstring(tc.reason))
+			g.Expect(code).To(Equal(tc.exit))
+			if tc.exit == exitcode.AgentFailed || tc.runs {
+				g.Expect(e.count("run")).To(BeZero())
+				return
+			}
+			g.Expect(e.lines).To(ContainElement(And(HavePrefix("run "), ContainSubstring("--boot-device /dev/sda"), ContainSubstring("--copy-network"))))
 		})
 	}
 }

@@ -81,6 +81,9 @@ type Runner struct {
 	Env []string
 	// Secret returns the agent's token, which travels in the environment only.
 	Secret func() string
+	// Ready looks at an order once more right before its installer is started, which is up to
+	// half an hour after it came: as it is then, or why it may not be carried out any more.
+	Ready func(job install.Job) (install.Job, error)
 	Log    *slog.Logger
 }
 
@@ -210,6 +213,10 @@ func (r Runner) Run(ctx context.Context, job install.Job) steps.Result {
 	if err := r.pull(ctx, job); err != nil {
 		return steps.Failed(steps.ExitPull, "pull the installer image: %v", err)
 	}
+	job, err := r.Ready(job)
+	if err != nil {
+		return steps.Failed(steps.ExitBad, "the installer is not started: %v", err)
+	}
 	if err := r.Commands.Run(ctx, command.Command{Name: "podman", Args: r.Args(job), Env: r.podmanEnv(job)}); err != nil {
 		return startFailure(err)
 	}
@@ -225,7 +232,8 @@ func (r Runner) Clear(ctx context.Context) error {
 }
 
 // Resume goes on after a process that died: it follows the installer that runs, or
-// has run, and starts it where there is none.
+// has run, and starts it where there is none. Of the job only what names the installer
+// counts until it is started.
 func (r Runner) Resume(ctx context.Context, job install.Job) steps.Result {
 	err := r.Commands.Run(ctx, command.Command{Name: "podman", Args: []string{"container", "exists", Name}})
 	if hostexec.ExitStatus(err) == 1 {

@@ -2,6 +2,7 @@ package container_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -57,6 +58,7 @@ func runner(p *played.Programs) container.Runner {
 	return container.Runner{
 		Commands: p, HubURL: "https://hub.example/prefix", AgentImage: "quay.example/agent:v1", CACert: "/etc/ironflow/hub-ca.crt", Insecure: true,
 		Secret: func() string { return "s3cret" }, Log: slog.New(slog.DiscardHandler),
+		Ready: func(job install.Job) (install.Job, error) { return job, nil },
 	}
 }
 
@@ -199,6 +201,28 @@ func TestAfterACrash(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAnOrderIsLookedAtRightBeforeItsInstaller: its image is pulled for up to half an hour.
+func TestAnOrderIsLookedAtRightBeforeItsInstaller(t *testing.T) {
+	g := NewWithT(t)
+	p := podman{absent: true}.programs()
+	r := runner(p)
+	r.Ready = func(install.Job) (install.Job, error) {
+		return install.Job{}, errors.New("/dev/sda is another disk now")
+	}
+	refused := steps.Result{Exit: steps.ExitBad, Error: "the installer is not started: /dev/sda is another disk now"}
+	g.Expect(r.Run(t.Context(), full())).To(Equal(refused))
+	g.Expect(r.Resume(t.Context(), full())).To(Equal(refused))
+	g.Expect(p.Ran("podman pull")).To(HaveLen(2))
+	g.Expect(p.Ran("podman run")).To(BeEmpty())
+	r.Ready = func(job install.Job) (install.Job, error) {
+		g.Expect(p.Ran("podman pull")).To(HaveLen(3), "what it is asked then counts")
+		job.Disk = "/dev/sdz"
+		return job, nil
+	}
+	r.Run(t.Context(), full())
+	g.Expect(played.Line(p.Ran("podman run")[0])).To(ContainSubstring("--boot-device /dev/sdz"))
 }
 
 func TestClear(t *testing.T) {
