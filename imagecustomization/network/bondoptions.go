@@ -62,7 +62,7 @@ var bondOptions = []bondOption{
 	{name: "num_grat_arp", high: 255},
 	{name: "num_unsol_na", high: 255},
 	{name: "packets_per_slave", high: 65535, modes: []string{"balance-rr"}},
-	{name: "primary", check: isIfName, want: "an interface name (at most 15 characters)", modes: primaryModes},
+	{name: "primary", check: isPortName, want: "an interface name (at most 15 characters)", modes: primaryModes},
 	{name: "primary_reselect", words: []string{"always", "better", "failure"}, idle: []string{"always", "0"}, modes: primaryModes},
 	{name: "resend_igmp", high: 255},
 	{name: "tlb_dynamic_lb", flag: true, modes: []string{"balance-tlb", "balance-alb"}},
@@ -170,6 +170,9 @@ func (opt bondOption) value(given string) (value, why string) {
 	}
 	return "", fmt.Sprintf("want a number from %d to %d", low, high)
 }
+
+// isPortName tells whether a port can have the name: as an interface, or as a virtual function.
+func isPortName(name string) bool { return isIfName(name) || functionCard(name) != "" }
 
 // unicastMAC tells whether the text is the address of one station.
 func unicastMAC(text string) bool {

@@ -80,7 +80,7 @@ func (d *document) meet(r *reader, cards map[string]string) {
 	}
 	for _, i := range slices.Clone(d.interfaces) {
 		for _, p := range i.members() {
-			if d.find(p.name) == nil && !kernelNames.MatchString(p.name) {
+			if d.find(p.name) == nil && !p.checkFunction(r) && !kernelNames.MatchString(p.name) {
 				r.refuse(p.path, "%s", noAddress(p.name))
 			}
 		}
@@ -90,9 +90,20 @@ func (d *document) meet(r *reader, cards map[string]string) {
 	}
 }
 
+// checkFunction tells that the name is that of a virtual function. Its card must have the
+// kernel's name, by which nmstatectl finds it: that there is an address counts for itself only.
+func (p port) checkFunction(r *reader) bool {
+	card := functionCard(p.name)
+	if card != "" && !kernelNames.MatchString(card) {
+		r.refuse(p.path, "nmstatectl finds the card of a virtual function by the kernel's name only, and %s is none that a kernel gives", card)
+	}
+	return card != ""
+}
+
 func (i *iface) meet(r *reader, mac string, owners map[string]string) {
 	owner := owners[i.matchMAC]
 	switch {
+	case mac == "" && i.matchMAC == "" && i.kind == "ethernet" && (port{path: i.path + ".name", name: i.name}).checkFunction(r):
 	case mac != "" && i.kind != "ethernet":
 		r.refuse(i.path+".type", "%s is a card in the map of addresses", i.name)
 	case mac != "" && i.matchMAC != "" && i.matchMAC != mac:

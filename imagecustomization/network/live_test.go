@@ -76,6 +76,71 @@ func TestNmstatectlFindsCardsByTheirAddresses(t *testing.T) {
 	))
 }
 
+// TestVirtualFunctionsByTheirCards: manuals name them so (sriov:CARD:NUMBER), as nmstate does since
+// 2.2.0: their own names depend on the card, its driver and udev. nmstatectl finds them out.
+func TestVirtualFunctionsByTheirCards(t *testing.T) {
+	const card = `{name: eno1, ethernet: {sr-iov: {total-vfs: 2}}}, `
+	bond := func(name, ports string) string {
+		return `interfaces: [` + card + `{name: "` + name + `", state: up}, {name: bond0, type: bond, link-aggregation: {mode: active-backup, ` + ports + `}, ipv4: {enabled: true, dhcp: true}}]`
+	}
+	for name, tc := range map[string]struct {
+		document string
+		cards    map[string]string
+		left     []string // to nmstatectl
+		refused  string
+	}{
+		"ports of a bond": {
+			document: bond("sriov:eno1:0", `options: {primary: "sriov:eno1:0"}, port: ["sriov:eno1:0", "sriov:eno2:0"]`),
+			left:     []string{"interfaces[1].name: sriov:eno1:0 is a virtual function", "interfaces[2].link-aggregation.port[1]: sriov:eno2:0"},
+		},
+		"with addresses": {
+			document: bond("sriov:eno1:0", `port: ["sriov:eno1:0", "sriov:eno2:0"]`), cards: map[string]string{"eno1": "52:54:00:00:00:01", "eno2": "52:54:00:00:00:02"},
+			left: []string{"interfaces[1].name"},
+		},
+		"as settings of ports": {document: bond("eno3", `ports-config: [{name: "sriov:eno1:0", queue-id: 1}]`), left: []string{"interfaces[2].link-aggregation.ports-config[0].name"}},
+		"a port of a bridge": {
+			document: `interfaces: [` + card + `{name: br0, type: linux-bridge, bridge: {port: [{name: "sriov:eno1:1"}]}}]`, left: []string{"interfaces[1].bridge.port[0].name"},
+		},
+		"alone":     {document: `interfaces: [` + card + `{name: "sriov:eno1:0", ipv4: {enabled: true, dhcp: true}}]`, left: []string{"interfaces[1].name"}},
+		"no number": {document: bond("sriov:eno1:x", `port: [eno1]`), refused: `"sriov:eno1:x" is not an interface name`},
+		"no card":   {document: bond("sriov::0", `port: [eno1]`), refused: `"sriov::0" is not an interface name`},
+		"no ethernet": {
+			document: `interfaces: [` + card + `{name: "sriov:eno1:0", type: dummy}]`, refused: `"sriov:eno1:0" is not an interface name`,
+		},
+		"a primary that is no port": {document: bond("sriov:eno1:0", `options: {primary: "sriov:eno1:1"}, port: ["sriov:eno1:0"]`), refused: "is none of the ports"},
+		"below a VLAN":              {document: `interfaces: [` + card + `{name: v5, type: vlan, vlan: {id: 5, base-iface: "sriov:eno1:0"}}]`, refused: "interfaces[1].vlan.base-iface"},
+		"of a card with a logical name": {
+			document: `interfaces: [{name: nic1}, {name: "sriov:nic1:0"}]`, cards: map[string]string{"nic1": "52:54:00:00:00:01"},
+			refused: "interfaces[1].name: nmstatectl finds the card of a virtual function by the kernel's name only, and nic1 is none",
+		},
+		"a port of a card with a logical name": {
+			document: `interfaces: [{name: nic1}, {name: b, type: bond, link-aggregation: {mode: 802.3ad, port: ["sriov:nic1:0"]}}]`, cards: map[string]string{"nic1": "52:54:00:00:00:01"},
+			refused: "interfaces[1].link-aggregation.port[0]: nmstatectl finds the card",
+		},
+		"rates where a manual has them": {
+			document: `interfaces: [{name: bond0, type: bond, min-tx-rate: 100, max-tx-rate: 200, link-aggregation: {mode: active-backup, port: ["sriov:eno1:0"]}}]`,
+			refused:  "interfaces[0].min-tx-rate: nmstate has this only for a virtual function",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s, err := network.Live{Nmstatectl: true}.Translate([]byte(tc.document), tc.cards)
+			if tc.refused != "" {
+				g.Expect(err).To(MatchError(ContainSubstring(tc.refused)))
+				return
+			}
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(s.Way()).To(Equal(network.WayNmstatectl))
+			g.Expect(s.Nmstate).To(ContainSubstring("sriov:eno1:"))
+			for _, text := range tc.left {
+				g.Expect(s.Left).To(MatchError(ContainSubstring(text)))
+			}
+			_, err = network.Live{}.Translate([]byte(tc.document), tc.cards)
+			g.Expect(err).To(MatchError(ContainSubstring("and nmstatectl cannot do it")))
+		})
+	}
+}
+
 // nmstatectl either finds a card by its address or gives it one: whoever wants both is told.
 func TestNmstatectlCannotGiveACardAnotherAddress(t *testing.T) {
 	g := NewWithT(t)

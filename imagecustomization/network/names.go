@@ -26,3 +26,23 @@ func isAnyName(name string) bool { return len(name) <= maxAnyName && nameCharact
 
 // badName is what is wrong with the name of an interface.
 const badName = "%q is not an interface name (at most 15 characters, without spaces, slashes, colons and percent signs, no dot in front; and not all, default or bonding_masters)"
+
+// functionName is nmstate's name for a virtual function, by its card and number.
+var functionName = regexp.MustCompile(`^sriov:([^:]+):[0-9]{1,5}$`)
+
+// functionCard is the card of a virtual function that has nmstate's name, such as eno1 of
+// sriov:eno1:0; empty for any other name. What the kernel calls the function is known only
+// when there is one.
+func functionCard(name string) string {
+	if found := functionName.FindStringSubmatch(name); found != nil && isIfName(found[1]) {
+		return found[1]
+	}
+	return ""
+}
+
+// leaveFunction leaves the name of a virtual function to nmstatectl.
+func (o *object) leaveFunction(path, name string) {
+	if functionCard(name) != "" {
+		o.leave(path, "%s is a virtual function, whose own name only the live system knows", name)
+	}
+}

@@ -94,6 +94,8 @@ func parseInterface(o *object) *iface {
 	i.up, i.down = parseState(o)
 	parseMAC(o, i)
 	switch {
+	case i.kind == "ethernet" && i.matchMAC == "" && functionCard(i.name) != "":
+		o.leaveFunction(o.at("name"), i.name)
 	case i.matchMAC != "" && isAnyName(i.name):
 	case !isIfName(i.name):
 		o.refuse(o.at("name"), badName, i.name)
@@ -133,6 +135,11 @@ func parseInterface(o *object) *iface {
 	}
 	if _, path, there := o.take("ovs-db"); there {
 		o.refuse(path, "%s", openVSwitchReason)
+	}
+	for _, rate := range []string{"max-tx-rate", "min-tx-rate"} { // a manual has them here
+		if _, path, there := o.take(rate); there {
+			o.refuse(path, "nmstate has this only for a virtual function, in ethernet.sr-iov.vfs of its card, and ignores it here")
+		}
 	}
 	o.done()
 	return i

@@ -76,7 +76,9 @@ func (o *object) ports(key string) []port {
 	var out []port
 	path := o.at(key)
 	for n, name := range o.names(key) {
-		out = append(out, port{path: fmt.Sprintf("%s[%d]", path, n), name: name})
+		p := port{path: fmt.Sprintf("%s[%d]", path, n), name: name}
+		o.leaveFunction(p.path, name)
+		out = append(out, p)
 	}
 	return out
 }
@@ -119,6 +121,7 @@ func bondPort(o *object, ports []port) []port {
 	if name == "" {
 		o.refuse(o.at("name"), "is missing")
 	}
+	o.leaveFunction(o.at("name"), name)
 	at := slices.IndexFunc(ports, func(p port) bool { return p.name == name })
 	if at < 0 {
 		at, ports = len(ports), append(ports, port{path: o.path, name: name})
@@ -246,6 +249,7 @@ func (b *bridge) addPort(o *object) {
 	if p.name == "" {
 		o.refuse(o.at("name"), "is missing")
 	}
+	o.leaveFunction(o.at("name"), p.name)
 	if o.flag("stp-hairpin-mode", false) {
 		p.options = append(p.options, [2]string{"hairpin-mode", "true"})
 	}
