@@ -49,7 +49,7 @@ type CertificateOptions struct {
 // SetupCertificates adds the controller of certificates to a manager, after [Setup].
 func SetupCertificates(mgr ctrl.Manager, o CertificateOptions) error {
 	r := &certifier{loop: newLoop(mgr, o.Gate), options: o}
-	if err := r.watch(mgr, "bmccertificate", rotation.RecordName(""), certificate.RecordName("")).Complete(r); err != nil {
+	if err := r.watch(mgr, "bmccertificate", r, rotation.RecordName(""), certificate.RecordName("")).Complete(r); err != nil {
 		return fmt.Errorf("set up the controller of BMCs' certificates: %w", err)
 	}
 	return nil

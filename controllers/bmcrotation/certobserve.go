@@ -21,7 +21,7 @@ import (
 
 // concerned reports a host whose certificate somebody asks for, or that may be due, and
 // one with a replacement under way.
-func (r *certifier) concerned(ctx context.Context, h *metal3.BareMetalHost) (bool, error) {
+func (r *certifier) concerned(ctx context.Context, reader kclient.Reader, h *metal3.BareMetalHost) (bool, error) {
 	if !h.DeletionTimestamp.IsZero() {
 		return false, nil
 	}
@@ -29,7 +29,7 @@ func (r *certifier) concerned(ctx context.Context, h *metal3.BareMetalHost) (boo
 		return true, nil
 	}
 	secret := &corev1.Secret{}
-	if err := r.client.Get(ctx, certificateKey(h), secret); err != nil {
+	if err := reader.Get(ctx, certificateKey(h), secret); err != nil {
 		return false, kclient.IgnoreNotFound(err)
 	}
 	return certificate.Decode(secret.Data).UnderWay(), nil

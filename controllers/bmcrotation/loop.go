@@ -20,6 +20,9 @@ import (
 type loop struct {
 	client kclient.Client
 	live   kclient.Reader
+	// cache reads what is known now. The client would wait for writes that are under way,
+	// and hold up what wakes hosts.
+	cache  kclient.Reader
 	places *places
 }
 
@@ -29,8 +32,8 @@ type work interface {
 	condition() string
 	// owner is who has a host's place at the gate.
 	owner(host string) string
-	// concerned reports a host that has something to be done.
-	concerned(ctx context.Context, h *metal3.BareMetalHost) (bool, error)
+	// concerned reports a host that has something to be done, by its record that the reader has.
+	concerned(ctx context.Context, reader kclient.Reader, h *metal3.BareMetalHost) (bool, error)
 	// pass carries a change as far as it goes now.
 	pass(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC) (reason.Wait, error)
 	// gone is for a host that does not exist any more.
@@ -54,7 +57,7 @@ func (l loop) reconcile(ctx context.Context, req ctrl.Request, w work) (ctrl.Res
 	concerned := mayBeAsked(h)
 	if concerned {
 		var err error
-		if concerned, err = w.concerned(ctx, h); err != nil {
+		if concerned, err = w.concerned(ctx, l.client, h); err != nil {
 			l.places.leave(w.owner(req.String()))
 			return ctrl.Result{}, err
 		}

@@ -31,6 +31,14 @@ func (p *places) enter(owner, base string) string {
 	return base
 }
 
+// holds reports an owner that may have a place.
+func (p *places) holds(owner string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, there := p.inside[owner]
+	return there
+}
+
 // leave gives the place of an owner back.
 func (p *places) leave(owner string) {
 	p.mu.Lock()

@@ -33,11 +33,11 @@ func (*reconciler) owner(host string) string { return host }
 
 // concerned reports a host that a change is asked for, or due some day, and one that had
 // one: its record says how far it is, and a host on its way out is carried on with.
-func (r *reconciler) concerned(ctx context.Context, h *metal3.BareMetalHost) (bool, error) {
+func (r *reconciler) concerned(ctx context.Context, reader kclient.Reader, h *metal3.BareMetalHost) (bool, error) {
 	if h.DeletionTimestamp.IsZero() && (r.options.Every > 0 || h.Annotations[names.RotateCredentials] != "") {
 		return true, nil
 	}
-	err := r.client.Get(ctx, recordKey(h), &corev1.Secret{})
+	err := reader.Get(ctx, recordKey(h), &corev1.Secret{})
 	return err == nil, kclient.IgnoreNotFound(err)
 }
 

@@ -77,26 +77,26 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		return fmt.Errorf("index hosts by what their BMCs share: %w", err)
 	}
 	r := &reconciler{loop: newLoop(mgr, o.Gate), options: o}
-	if err := r.watch(mgr, "bmcrotation", rotation.RecordName("")).Complete(r); err != nil {
+	if err := r.watch(mgr, "bmcrotation", r, rotation.RecordName("")).Complete(r); err != nil {
 		return fmt.Errorf("set up the controller of BMCs' passwords: %w", err)
 	}
 	return nil
 }
 
 func newLoop(mgr ctrl.Manager, gate *credentials.Gate) loop {
-	return loop{client: mgr.GetClient(), live: mgr.GetAPIReader(), places: newPlaces(gate)}
+	return loop{client: mgr.GetClient(), live: mgr.GetAPIReader(), cache: mgr.GetCache(), places: newPlaces(gate)}
 }
 
-// watch wakes hosts for all that a pass depends on; records are the ends of the names of
-// records.
-func (l loop) watch(mgr ctrl.Manager, name string, records ...string) *builder.Builder {
-	secrets := handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, secret kclient.Object) []ctrl.Request {
-		return l.ofSecret(ctx, secret, records)
-	})
+// watch wakes the hosts that the work is about for all that a pass depends on; records are
+// the ends of the names of records.
+func (l loop) watch(mgr ctrl.Manager, name string, w work, records ...string) *builder.Builder {
+	secrets, about := handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, secret kclient.Object) []ctrl.Request {
+		return l.ofSecret(ctx, w, secret, records)
+	}), l.about(w)
 	return ctrl.NewControllerManagedBy(mgr).Named(name).WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
-		For(&metal3.BareMetalHost{}, builder.WithPredicates(matters{})).
+		For(&metal3.BareMetalHost{}, builder.WithPredicates(matters{}, about)).
 		Watches(&metal3.BareMetalHost{}, handler.EnqueueRequestsFromMapFunc(l.beside), builder.WithPredicates(moved{})).
-		Watches(&v1alpha1.BMC{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(probed{})).
+		Watches(&v1alpha1.BMC{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(probed{}, about)).
 		Watches(&corev1.Secret{}, secrets).
 		WatchesMetadata(&corev1.Secret{}, secrets, builder.WithPredicates(secretcache.Unlabelled))
 }
@@ -109,14 +109,11 @@ func indexed(o kclient.Object, of func(*metal3.BareMetalHost) string) []string {
 	return nil
 }
 
-// ofSecret are the hosts that a Secret is about: those that log in with it, and the one
-// whose record it is.
-func (l loop) ofSecret(ctx context.Context, secret kclient.Object, records []string) []ctrl.Request {
-	var list metal3.BareMetalHostList
-	if err := l.client.List(ctx, &list, kclient.InNamespace(secret.GetNamespace()), kclient.MatchingFields{secretIndex: secret.GetName()}); err != nil {
-		return nil
-	}
-	all := requests(&list)
+// ofSecret are the hosts that a Secret is about: those that log in with it and have something
+// to be done, and the one whose record it is.
+func (l loop) ofSecret(ctx context.Context, w work, secret kclient.Object, records []string) []ctrl.Request {
+	all := l.hosts(ctx, kclient.InNamespace(secret.GetNamespace()), kclient.MatchingFields{secretIndex: secret.GetName()})
+	all = slices.DeleteFunc(all, func(r ctrl.Request) bool { return !l.heeds(ctx, w, r.NamespacedName) })
 	for _, record := range records {
 		if host, is := strings.CutSuffix(secret.GetName(), record); is {
 			all = append(all, ctrl.Request{NamespacedName: kclient.ObjectKey{Namespace: secret.GetNamespace(), Name: host}})
@@ -132,18 +129,23 @@ func (l loop) beside(ctx context.Context, o kclient.Object) []ctrl.Request {
 	if !is {
 		return nil
 	}
-	var same, near metal3.BareMetalHostList
+	var all []ctrl.Request
 	if secretOf(h) != "" {
-		_ = l.client.List(ctx, &same, kclient.InNamespace(h.Namespace), kclient.MatchingFields{secretIndex: secretOf(h)})
+		all = l.hosts(ctx, kclient.InNamespace(h.Namespace), kclient.MatchingFields{secretIndex: secretOf(h)})
 	}
-	if baseOf(h) != "" {
-		_ = l.client.List(ctx, &near, kclient.MatchingFields{baseIndex: baseOf(h)})
+	if base := baseOf(h); base != "" {
+		all = append(all, l.hosts(ctx, kclient.MatchingFields{baseIndex: base})...)
 	}
 	self := ctrl.Request{NamespacedName: kclient.ObjectKeyFromObject(h)}
-	return slices.DeleteFunc(append(requests(&same), requests(&near)...), func(r ctrl.Request) bool { return r == self })
+	return slices.DeleteFunc(all, func(r ctrl.Request) bool { return r == self })
 }
 
-func requests(list *metal3.BareMetalHostList) []ctrl.Request {
+// hosts finds hosts in the cache as it is; none where that fails.
+func (l loop) hosts(ctx context.Context, of ...kclient.ListOption) []ctrl.Request {
+	var list metal3.BareMetalHostList
+	if err := l.cache.List(ctx, &list, append(of, kclient.UnsafeDisableDeepCopy)...); err != nil {
+		return nil
+	}
 	all := make([]ctrl.Request, 0, len(list.Items))
 	for i := range list.Items {
 		all = append(all, ctrl.Request{NamespacedName: kclient.ObjectKeyFromObject(&list.Items[i])})

@@ -61,7 +61,7 @@ func atBase(ctx context.Context, reader kclient.Reader, base string) ([]string, 
 		return nil, nil
 	}
 	var list metal3.BareMetalHostList
-	if err := reader.List(ctx, &list, kclient.MatchingFields{baseIndex: base}); err != nil {
+	if err := reader.List(ctx, &list, kclient.MatchingFields{baseIndex: base}, kclient.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list the hosts of BMC %s: %w", base, err)
 	}
 	hosts := make([]string, 0, len(list.Items))

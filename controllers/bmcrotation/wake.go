@@ -1,7 +1,10 @@
 package bmcrotation
 
 import (
+	"context"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -36,6 +39,30 @@ func seenOf(h *metal3.BareMetalHost) seen {
 		request: h.Annotations[names.RotateCredentials], policy: h.Annotations[names.PasswordPolicy], retry: h.Annotations[names.Retry], off: reconcile.KeptOff(h),
 		certificate: h.Annotations[names.ReplaceCertificate],
 	}
+}
+
+// about lets what concerns a host through only if a pass has something to do for it, which
+// most hosts never have. A host that goes is let through as well.
+func (l loop) about(w work) predicate.Predicate {
+	heeds := func(o client.Object) bool { return l.heeds(context.Background(), w, client.ObjectKeyFromObject(o)) }
+	return predicate.Funcs{
+		CreateFunc: func(e event.CreateEvent) bool { return heeds(e.Object) },
+		UpdateFunc: func(e event.UpdateEvent) bool { return heeds(e.ObjectNew) },
+	}
+}
+
+// heeds reports a host that has something to be done, or a place to be given back. What it
+// depends on wakes the host when it changes: the host itself, and its record.
+func (l loop) heeds(ctx context.Context, w work, key types.NamespacedName) bool {
+	h := &metal3.BareMetalHost{}
+	if l.cache.Get(ctx, key, h, client.UnsafeDisableDeepCopy) != nil || l.places.holds(w.owner(key.String())) {
+		return true
+	}
+	if !mayBeAsked(h) {
+		return false
+	}
+	concerned, err := w.concerned(ctx, l.cache, h)
+	return concerned || err != nil
 }
 
 // moved lets those updates of hosts through after which others may share their Secret

@@ -1,0 +1,74 @@
+package bmcrotation
+
+import (
+	"testing"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	kclient "sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/bmc/credentials"
+	"github.com/ironflow/ironflow/bmc/credentials/certificate"
+	"github.com/ironflow/ironflow/bmc/credentials/rotation"
+)
+
+// TestOnlyHostsWithSomethingToBeDoneHavePasses: most hosts of a fleet have no password and
+// no certificate that is to be changed, and what happens to them costs nothing here.
+func TestOnlyHostsWithSomethingToBeDoneHavePasses(t *testing.T) {
+	annotated := func(name string) func(*world, *loop) {
+		return func(w *world, _ *loop) {
+			w.change(key.Name, func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{name: "1"} })
+		}
+	}
+	for name, c := range map[string]struct {
+		every                 time.Duration
+		change                func(w *world, l *loop)
+		password, certificate bool
+	}{
+		"nothing is asked of it":        {},
+		"another password":              {change: annotated(names.RotateCredentials), password: true},
+		"another certificate":           {change: annotated(names.ReplaceCertificate), certificate: true},
+		"passwords change by schedule":  {every: time.Hour, password: true},
+		"its password was changed once": {change: func(w *world, _ *loop) { w.secret(rotation.RecordName(key.Name), user, original) }, password: true},
+		"its certificate was replaced":  {change: func(w *world, _ *loop) { w.secret(certificate.RecordName(key.Name), user, original) }},
+		"it is held, and has a place to give back": {password: true, change: func(w *world, l *loop) {
+			annotated(names.Hold)(w, l)
+			l.places.enter(key.String(), w.base)
+		}},
+		"it is held": {change: annotated(names.Hold), every: time.Hour},
+		"it is not registered yet": {every: time.Hour, change: func(w *world, _ *loop) {
+			w.change(key.Name, func(h *metal3.BareMetalHost) { h.Status.Provisioning.State = metal3.StateNone })
+		}},
+		"it is gone": {password: true, certificate: true, change: func(w *world, _ *loop) {
+			h := &metal3.BareMetalHost{}
+			w.Expect(w.kube.Get(w.t.Context(), key, h)).To(Succeed())
+			w.Expect(w.kube.Delete(w.t.Context(), h)).To(Succeed())
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			l := loop{client: w.kube, live: w.kube, cache: w.kube, places: newPlaces(&credentials.Gate{Most: 1})}
+			if c.change != nil {
+				c.change(w, &l)
+			}
+			h := &metal3.BareMetalHost{}
+			h.Namespace, h.Name = key.Namespace, key.Name
+			w.Expect(kclient.IgnoreNotFound(w.kube.Get(t.Context(), key, h))).To(Succeed())
+			for _, want := range []struct {
+				work   work
+				passes bool
+			}{
+				{&reconciler{loop: l, options: Options{Every: c.every}}, c.password},
+				{&certifier{loop: l, options: CertificateOptions{}}, c.certificate},
+			} {
+				about := l.about(want.work)
+				w.Expect(about.Update(event.UpdateEvent{ObjectOld: h, ObjectNew: h})).To(Equal(want.passes), "%T", want.work)
+				w.Expect(about.Create(event.CreateEvent{Object: h})).To(Equal(want.passes), "%T", want.work)
+				w.Expect(about.Delete(event.DeleteEvent{Object: h})).To(BeTrue(), "%T", want.work)
+			}
+		})
+	}
+}
