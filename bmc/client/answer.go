@@ -45,13 +45,6 @@ func (c *Client) read(ctx context.Context, k call) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	var top json.RawMessage
-	if err := json.Unmarshal(answer.Body, &top); err != nil {
-		return nil, c.failure(k, Broken, answer.Status, "the answer is no JSON: "+line(err.Error()))
-	}
-	if top = bytes.TrimSpace(top); top[0] != '{' {
-		return nil, c.failure(k, Broken, answer.Status, "the answer is no Redfish resource: those are JSON objects")
-	}
 	var marks struct {
 		Error   lenient.Present `json:"error"`
 		ID      lenient.String  `json:"Id"`
@@ -59,8 +52,11 @@ func (c *Client) read(ctx context.Context, k call) (*Answer, error) {
 		Type    lenient.String  `json:"@odata.type"`
 		Members lenient.Present `json:"Members"`
 	}
-	if err := json.Unmarshal(top, &marks); err != nil && !lenient.OnlyTypes(err) {
+	if err := json.Unmarshal(answer.Body, &marks); err != nil && !lenient.OnlyTypes(err) {
 		return nil, c.failure(k, Broken, answer.Status, "the answer is no JSON: "+line(err.Error()))
+	}
+	if bytes.TrimSpace(answer.Body)[0] != '{' {
+		return nil, c.failure(k, Broken, answer.Status, "the answer is no Redfish resource: those are JSON objects")
 	}
 	if bool(marks.Error) && marks.Path == "" && marks.Type == "" && marks.ID == "" && !bool(marks.Members) {
 		return nil, c.refused(k, false, answer.Status, answer.Header, answer.Body)

@@ -55,6 +55,7 @@ func (c *channel) learn(k call, answer *Answer) {
 	if k.method == http.MethodGet {
 		if answer.Status == http.StatusOK {
 			c.tags.put(k.path, tagOf(answer.Header, func() string { return bodyTag(answer.Body) }))
+			c.learnSessions(k, answer)
 		}
 		return
 	}

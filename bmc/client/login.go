@@ -71,6 +71,17 @@ func (c *channel) findSessions(ctx context.Context) (sessionsAt, error) {
 	return at, nil
 }
 
+// learnSessions finds where sessions are opened in a root that somebody else has asked for,
+// such as a probe, which begins there.
+func (c *channel) learnSessions(k call, answer *Answer) {
+	if strings.TrimRight(k.path, "/") != strings.TrimRight(rootPath, "/") || c.sessions.Load() != nil {
+		return
+	}
+	if at, err := c.sessionsOf(k, answer); err == nil {
+		c.sessions.Store(&at)
+	}
+}
+
 // sessionsOf reads the root.
 func (c *channel) sessionsOf(k call, answer *Answer) (sessionsAt, error) {
 	var root serviceRoot

@@ -109,6 +109,19 @@ func TestSessionIsKeptAndEnded(t *testing.T) {
 	g.Expect(c.Get(t.Context(), system, &struct{}{})).To(MatchError(client.ErrClosed))
 }
 
+// TestTheRootIsReadOnce by who begins there, as a probe does: where sessions are opened is
+// known then.
+func TestTheRootIsReadOnce(t *testing.T) {
+	g, b := NewWithT(t), startBMC(t)
+	c := b.client(t, nil)
+	ctx, asked := client.WithCounter(t.Context())
+	_, err := c.GetRaw(ctx, "/redfish/v1/")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(c.Get(ctx, system, &struct{}{})).To(Succeed())
+	g.Expect(b.Counts()).To(And(HaveKeyWithValue("GET /redfish/v1", 1), HaveKeyWithValue("POST "+sessions, 1)))
+	g.Expect(asked.Requests()).To(BeEquivalentTo(3), "the root, the login, one read")
+}
+
 func TestLostSessionIsRenewedOnce(t *testing.T) {
 	g, b := NewWithT(t), startBMC(t)
 	c := b.client(t, func(_ *client.Target, o *client.Options) { o.Concurrency = 20 })
