@@ -74,7 +74,10 @@ func Parse(raw string) (*Address, error) {
 	}
 	a := &Address{
 		Scheme: name, Family: s.family, Driver: s.driver, Interfaces: s.interfaces, BootsISO: s.iso, NeedsMAC: s.needsMAC,
-		transport: transport, host: u.Host, path: u.Path, alwaysPath: s.alwaysPath, privilege: u.Query().Get(privilegeQuery),
+		transport: transport, host: u.Host, path: u.Path, alwaysPath: s.alwaysPath,
+	}
+	if s.family == IPMI {
+		a.privilege = u.Query().Get(privilegeQuery)
 	}
 	redfish := s.family == Redfish
 	a.SecureBoot, a.Firmware, a.FastInspection = redfish, redfish, redfish
@@ -88,8 +91,10 @@ func parseURL(raw string) (*url.URL, error) {
 	if raw == "" {
 		return nil, fmt.Errorf("the BMC address is empty: set it to scheme://host, for example redfish-virtualmedia://192.0.2.1/redfish/v1/Systems/1")
 	}
-	if _, err := netip.ParseAddr(raw); err == nil && strings.Contains(raw, ":") {
-		return &url.URL{Scheme: "ipmi", Host: "[" + raw + "]"}, nil // bare IPv6
+	if strings.Contains(raw, ":") && !strings.Contains(raw, "://") {
+		if _, err := netip.ParseAddr(raw); err == nil {
+			return &url.URL{Scheme: "ipmi", Host: "[" + raw + "]"}, nil // bare IPv6
+		}
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
