@@ -108,13 +108,14 @@ type LiveImage func(h *metal3.BareMetalHost) string
 // errUnread is for objects that could not be read, unlike wishes that make no sense.
 var errUnread = errors.New("read what a host asks of its hardware")
 
-// objectsOf reads what a host asks of its hardware.
+// objectsOf reads what a host asks of its hardware. The objects are those of the cache: nothing
+// of them is changed.
 func objectsOf(ctx context.Context, reader kclient.Reader, live LiveImage, h *metal3.BareMetalHost) (hostObjects, error) {
 	h = readOf(h) // a verdict has the same wishes for whoever makes and for whoever reads it
 	o := wishes.Objects{Host: h, Settings: &metal3.HostFirmwareSettings{}, Components: &metal3.HostFirmwareComponents{}, Image: &metal3.PreprovisioningImage{}}
 	var errs []error
 	read := func(object kclient.Object) bool {
-		err := reader.Get(ctx, kclient.ObjectKeyFromObject(h), object)
+		err := reader.Get(ctx, kclient.ObjectKeyFromObject(h), object, kclient.UnsafeDisableDeepCopy)
 		if err != nil && !apierrors.IsNotFound(err) {
 			errs = append(errs, fmt.Errorf("host %q: %w: %w", h.Name, errUnread, err))
 		}
@@ -157,7 +158,7 @@ func (v Verdicts) Preflight(ctx context.Context, h *metal3.BareMetalHost) (polic
 		return policy.Preflight{}, nil //nolint:nilerr // an address that cannot be read is an error of its own on the host
 	}
 	b := &v1alpha1.BMC{}
-	switch err := v.Client.Get(ctx, kclient.ObjectKeyFromObject(h), b); {
+	switch err := v.Client.Get(ctx, kclient.ObjectKeyFromObject(h), b, kclient.UnsafeDisableDeepCopy); {
 	case apierrors.IsNotFound(err):
 		return policy.Preflight{On: true}, nil
 	case err != nil:

@@ -98,7 +98,7 @@ func (r *reconciler) unreached(key kclient.ObjectKey, err error) error {
 // firmware is a digest of the versions that Ironic knows of the machine; empty for none.
 func (r *reconciler) firmware(ctx context.Context, h *metal3.BareMetalHost) (string, error) {
 	c := &metal3.HostFirmwareComponents{}
-	if err := r.client.Get(ctx, kclient.ObjectKeyFromObject(h), c); err != nil {
+	if err := r.client.Get(ctx, kclient.ObjectKeyFromObject(h), c, kclient.UnsafeDisableDeepCopy); err != nil {
 		if apierrors.IsNotFound(err) {
 			return "", nil
 		}

@@ -32,7 +32,7 @@ const attempts = 5
 // Save writes what differs in the status between before, the BMC as the pass has read it,
 // and after. A BMC that is gone, or is another one of that name now, is no error.
 func (w Writer) Save(ctx context.Context, before, after *v1alpha1.BMC) error {
-	_, err := reconcile.NewSaver(w.Client, before).Status(ctx, after)
+	err := reconcile.SaveStatus(ctx, w.Client, before, after)
 	for range attempts {
 		if !reconcile.IsConflict(err) {
 			break
@@ -44,12 +44,12 @@ func (w Writer) Save(ctx context.Context, before, after *v1alpha1.BMC) error {
 		if stored.UID != before.UID {
 			return nil
 		}
-		saver := reconcile.NewSaver(w.Client, stored.DeepCopy())
-		merge(&stored.Status, &before.Status, &after.Status)
+		merged := stored.DeepCopy()
+		merge(&merged.Status, &before.Status, &after.Status)
 		if w.Settle != nil {
-			w.Settle(stored)
+			w.Settle(merged)
 		}
-		_, err = saver.Status(ctx, stored)
+		err = reconcile.SaveStatus(ctx, w.Client, stored, merged)
 	}
 	return kclient.IgnoreNotFound(err)
 }

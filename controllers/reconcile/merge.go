@@ -50,8 +50,11 @@ func statusDifference(before, after client.Object) (json.RawMessage, error) {
 // same byte by byte are not looked into.
 func difference(before, after json.RawMessage) (json.RawMessage, error) {
 	old, isObject := members(before)
+	if !isObject {
+		return after, nil
+	}
 	present, stays := members(after)
-	if !isObject || !stays {
+	if !stays {
 		return after, nil
 	}
 	patch := map[string]json.RawMessage{}

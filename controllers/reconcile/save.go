@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
@@ -47,6 +48,22 @@ func (s *Saver[T]) Changed(obj T) bool {
 // Status writes the status subresource if the status differs from what was last
 // saved. obj gets the new resource version; its own metadata and spec stay as they are.
 func (s *Saver[T]) Status(ctx context.Context, obj T) (written bool, err error) {
+	if written, err = s.writeStatus(ctx, obj); written {
+		s.before, s.Whole, s.Also = clone(obj), false, nil
+	}
+	return written, err
+}
+
+// SaveStatus writes the status subresource if the status differs between before and after,
+// as a [Saver] does. It is for who writes once, and copies neither.
+func SaveStatus[T client.Object](ctx context.Context, c client.Client, before, after T) error {
+	s := Saver[T]{client: c, before: before}
+	_, err := s.writeStatus(ctx, after)
+	return err
+}
+
+// writeStatus is Status, but for what is remembered.
+func (s *Saver[T]) writeStatus(ctx context.Context, obj T) (written bool, err error) {
 	patch, err := s.statusPatch(obj)
 	if err != nil {
 		return false, fmt.Errorf("compute status patch of %s: %w", client.ObjectKeyFromObject(obj), err)
@@ -54,7 +71,7 @@ func (s *Saver[T]) Status(ctx context.Context, obj T) (written bool, err error) 
 	if patch == nil {
 		return false, nil
 	}
-	answer := clone(obj) // whoever stands in for the API server sees what was meant
+	answer := shell(obj)
 	if ctx, err = s.brief(ctx, obj); err != nil {
 		return false, err
 	}
@@ -62,7 +79,6 @@ func (s *Saver[T]) Status(ctx context.Context, obj T) (written bool, err error) 
 		return false, fmt.Errorf("save status of %s: %w", client.ObjectKeyFromObject(obj), err)
 	}
 	obj.SetResourceVersion(answer.GetResourceVersion())
-	s.before, s.Whole, s.Also = clone(obj), false, nil
 	return true, nil
 }
 
@@ -156,6 +172,14 @@ func (s *Saver[T]) brief(ctx context.Context, obj T) (context.Context, error) {
 		return ctx, fmt.Errorf("save %s: %w", client.ObjectKeyFromObject(obj), err)
 	}
 	return wire.Brief(ctx, kind), nil
+}
+
+// shell is an object for an answer. Whoever stands in for the API server sees what was meant,
+// which it shares with obj: a client empties what it reads an answer into.
+func shell[T client.Object](obj T) T {
+	c := reflect.New(reflect.TypeOf(obj).Elem())
+	c.Elem().Set(reflect.ValueOf(obj).Elem())
+	return c.Interface().(T) //nolint:forcetypeassert,errcheck // it is a pointer of the type of obj
 }
 
 // clone returns a deep copy of the same type.
