@@ -192,7 +192,8 @@ func (c *channel) failure(k call, kind Kind, status int, text string) *Error {
 
 // redact takes the secrets out of all texts of an error.
 func (c *channel) redact(e *Error, more []string) {
-	clean := func(text *string) { *text = c.secrets.clean(*text, more...) }
+	cleaned := c.secrets.cleaner(more...)
+	clean := func(text *string) { *text = cleaned(*text) }
 	cleanAll := func(texts []string) {
 		for i := range texts {
 			clean(&texts[i])
@@ -211,8 +212,8 @@ func (c *channel) redact(e *Error, more []string) {
 		cleanAll(m.Properties)
 	}
 	if e.cause != nil {
-		if text := e.cause.Error(); c.secrets.clean(text, more...) != text {
-			e.cause = errors.New(c.secrets.clean(text, more...)) // a BMC may send back what it got
+		if text := e.cause.Error(); cleaned(text) != text {
+			e.cause = errors.New(cleaned(text)) // a BMC may send back what it got
 		}
 	}
 }

@@ -64,16 +64,13 @@ func withNewest(list []string, text string, most int) []string {
 }
 
 // clean replaces secrets in a text: the client's, and those of one call.
-func (r *redactor) clean(text string, more ...string) string {
-	if text == "" {
-		return text
-	}
+func (r *redactor) clean(text string, more ...string) string { return r.cleaner(more...)(text) }
+
+// cleaner cleans several texts. It knows the secrets of now.
+func (r *redactor) cleaner(more ...string) func(text string) string {
 	r.mu.Lock()
 	secrets := slices.Concat(r.fixed, r.tokens, r.recent, more)
 	r.mu.Unlock()
-	if slices.Contains(secrets, text) {
-		return redacted
-	}
 	var forms []string
 	for _, secret := range secrets {
 		if len(secret) >= shortSecret {
@@ -88,7 +85,13 @@ func (r *redactor) clean(text string, more ...string) string {
 			pairs = append(pairs, form, redacted)
 		}
 	}
-	return strings.NewReplacer(pairs...).Replace(text)
+	replacer := strings.NewReplacer(pairs...)
+	return func(text string) string {
+		if text != "" && slices.Contains(secrets, text) {
+			return redacted
+		}
+		return replacer.Replace(text)
+	}
 }
 
 // formsOf are a secret as it is, and as JSON, URLs and Go's quotes write it.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"strings"
 	"time"
 
@@ -112,8 +111,13 @@ func indexed(o kclient.Object, of func(*metal3.BareMetalHost) string) []string {
 // ofSecret are the hosts that a Secret is about: those that log in with it and have something
 // to be done, and the one whose record it is.
 func (l loop) ofSecret(ctx context.Context, w work, secret kclient.Object, records []string) []ctrl.Request {
-	all := l.hosts(ctx, kclient.InNamespace(secret.GetNamespace()), kclient.MatchingFields{secretIndex: secret.GetName()})
-	all = slices.DeleteFunc(all, func(r ctrl.Request) bool { return !l.heeds(ctx, w, r.NamespacedName) })
+	var all []ctrl.Request
+	users := l.hosts(ctx, kclient.InNamespace(secret.GetNamespace()), kclient.MatchingFields{secretIndex: secret.GetName()})
+	for i := range users {
+		if h := &users[i]; l.heeds(ctx, w, h) {
+			all = append(all, ctrl.Request{NamespacedName: kclient.ObjectKeyFromObject(h)})
+		}
+	}
 	for _, record := range records {
 		if host, is := strings.CutSuffix(secret.GetName(), record); is {
 			all = append(all, ctrl.Request{NamespacedName: kclient.ObjectKey{Namespace: secret.GetNamespace(), Name: host}})
@@ -129,26 +133,28 @@ func (l loop) beside(ctx context.Context, o kclient.Object) []ctrl.Request {
 	if !is {
 		return nil
 	}
-	var all []ctrl.Request
+	var others []metal3.BareMetalHost
 	if secretOf(h) != "" {
-		all = l.hosts(ctx, kclient.InNamespace(h.Namespace), kclient.MatchingFields{secretIndex: secretOf(h)})
+		others = l.hosts(ctx, kclient.InNamespace(h.Namespace), kclient.MatchingFields{secretIndex: secretOf(h)})
 	}
 	if base := baseOf(h); base != "" {
-		all = append(all, l.hosts(ctx, kclient.MatchingFields{baseIndex: base})...)
+		others = append(others, l.hosts(ctx, kclient.MatchingFields{baseIndex: base})...)
 	}
-	self := ctrl.Request{NamespacedName: kclient.ObjectKeyFromObject(h)}
-	return slices.DeleteFunc(all, func(r ctrl.Request) bool { return r == self })
+	var all []ctrl.Request
+	for i := range others {
+		if key := kclient.ObjectKeyFromObject(&others[i]); key != kclient.ObjectKeyFromObject(h) {
+			all = append(all, ctrl.Request{NamespacedName: key})
+		}
+	}
+	return all
 }
 
-// hosts finds hosts in the cache as it is; none where that fails.
-func (l loop) hosts(ctx context.Context, of ...kclient.ListOption) []ctrl.Request {
+// hosts finds hosts in the cache, as they are there: they are not to be changed. None where
+// that fails.
+func (l loop) hosts(ctx context.Context, of ...kclient.ListOption) []metal3.BareMetalHost {
 	var list metal3.BareMetalHostList
 	if err := l.cache.List(ctx, &list, append(of, kclient.UnsafeDisableDeepCopy)...); err != nil {
 		return nil
 	}
-	all := make([]ctrl.Request, 0, len(list.Items))
-	for i := range list.Items {
-		all = append(all, ctrl.Request{NamespacedName: kclient.ObjectKeyFromObject(&list.Items[i])})
-	}
-	return all
+	return list.Items
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -44,7 +43,17 @@ func seenOf(h *metal3.BareMetalHost) seen {
 // about lets what concerns a host through only if a pass has something to do for it, which
 // most hosts never have. A host that goes is let through as well.
 func (l loop) about(w work) predicate.Predicate {
-	heeds := func(o client.Object) bool { return l.heeds(context.Background(), w, client.ObjectKeyFromObject(o)) }
+	heeds := func(o client.Object) bool {
+		ctx := context.Background()
+		h, is := o.(*metal3.BareMetalHost)
+		if !is {
+			h = &metal3.BareMetalHost{}
+			if l.cache.Get(ctx, client.ObjectKeyFromObject(o), h, client.UnsafeDisableDeepCopy) != nil {
+				return true // the pass says what is wrong
+			}
+		}
+		return l.heeds(ctx, w, h)
+	}
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return heeds(e.Object) },
 		UpdateFunc: func(e event.UpdateEvent) bool { return heeds(e.ObjectNew) },
@@ -53,9 +62,8 @@ func (l loop) about(w work) predicate.Predicate {
 
 // heeds reports a host that has something to be done, or a place to be given back. What it
 // depends on wakes the host when it changes: the host itself, and its record.
-func (l loop) heeds(ctx context.Context, w work, key types.NamespacedName) bool {
-	h := &metal3.BareMetalHost{}
-	if l.cache.Get(ctx, key, h, client.UnsafeDisableDeepCopy) != nil || l.places.holds(w.owner(key.String())) {
+func (l loop) heeds(ctx context.Context, w work, h *metal3.BareMetalHost) bool {
+	if l.places.holds(w.owner(client.ObjectKeyFromObject(h).String())) {
 		return true
 	}
 	if !mayBeAsked(h) {

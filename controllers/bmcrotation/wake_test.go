@@ -6,9 +6,12 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kclient "sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
+	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/bmc/credentials"
 	"github.com/ironflow/ironflow/bmc/credentials/certificate"
@@ -54,9 +57,12 @@ func TestOnlyHostsWithSomethingToBeDoneHavePasses(t *testing.T) {
 			if c.change != nil {
 				c.change(w, &l)
 			}
+			of := metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}
+			objects := []kclient.Object{&v1alpha1.BMC{ObjectMeta: of}}
 			h := &metal3.BareMetalHost{}
-			h.Namespace, h.Name = key.Namespace, key.Name
-			w.Expect(kclient.IgnoreNotFound(w.kube.Get(t.Context(), key, h))).To(Succeed())
+			if err := w.kube.Get(t.Context(), key, h); err == nil {
+				objects = append(objects, h)
+			}
 			for _, want := range []struct {
 				work   work
 				passes bool
@@ -64,10 +70,14 @@ func TestOnlyHostsWithSomethingToBeDoneHavePasses(t *testing.T) {
 				{&reconciler{loop: l, options: Options{Every: c.every}}, c.password},
 				{&certifier{loop: l, options: CertificateOptions{}}, c.certificate},
 			} {
-				about := l.about(want.work)
-				w.Expect(about.Update(event.UpdateEvent{ObjectOld: h, ObjectNew: h})).To(Equal(want.passes), "%T", want.work)
-				w.Expect(about.Create(event.CreateEvent{Object: h})).To(Equal(want.passes), "%T", want.work)
-				w.Expect(about.Delete(event.DeleteEvent{Object: h})).To(BeTrue(), "%T", want.work)
+				about, secret := l.about(want.work), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: rotation.RecordName(key.Name)}}
+				for _, o := range objects {
+					w.Expect(about.Update(event.UpdateEvent{ObjectOld: o, ObjectNew: o})).To(Equal(want.passes), "%T of a %T", want.work, o)
+					w.Expect(about.Create(event.CreateEvent{Object: o})).To(Equal(want.passes), "%T of a %T", want.work, o)
+					w.Expect(about.Delete(event.DeleteEvent{Object: o})).To(BeTrue(), "%T of a %T", want.work, o)
+				}
+				woken := l.ofSecret(t.Context(), want.work, secret, []string{rotation.RecordName("")})
+				w.Expect(woken).To(ContainElement(HaveField("NamespacedName", key)), "its record is always looked at")
 			}
 		})
 	}
