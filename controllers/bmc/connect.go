@@ -18,7 +18,7 @@ func Connect(mgr ctrl.Manager, o Options) func(ctx context.Context, h *metal3.Ba
 	r := &reconciler{client: mgr.GetClient(), secrets: secretcache.Reader{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}, options: o}
 	return func(ctx context.Context, h *metal3.BareMetalHost) (*client.Client, error) {
 		b := &v1alpha1.BMC{}
-		if err := r.client.Get(ctx, kclient.ObjectKeyFromObject(h), b); kclient.IgnoreNotFound(err) != nil {
+		if err := r.client.Get(ctx, kclient.ObjectKeyFromObject(h), b, kclient.UnsafeDisableDeepCopy); kclient.IgnoreNotFound(err) != nil {
 			return nil, err
 		}
 		_, c, err := r.connect(ctx, h, b)

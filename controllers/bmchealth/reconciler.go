@@ -64,8 +64,8 @@ type kept struct {
 // Reconcile runs one pass for the host named by req.
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	b, h := &v1alpha1.BMC{}, &metal3.BareMetalHost{}
-	for _, o := range []kclient.Object{b, h} {
-		if err := r.client.Get(ctx, req.NamespacedName, o); err != nil {
+	for _, o := range []kclient.Object{b, h} { // as they are in the cache: most passes only find that it is too early
+		if err := r.client.Get(ctx, req.NamespacedName, o, kclient.UnsafeDisableDeepCopy); err != nil {
 			r.forget(req.NamespacedName)
 			return ctrl.Result{}, kclient.IgnoreNotFound(err)
 		}
@@ -78,7 +78,8 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{RequeueAfter: wait}, nil
 	}
 	asked := r.heed(req.NamespacedName) // what is told from now on asks for another reading
-	before := b.DeepCopy()
+	before := b
+	b, h = b.DeepCopy(), h.DeepCopy()
 	reading, err := r.read(ctx, h, b, last.past)
 	if err != nil {
 		r.ask(req.NamespacedName, asked)

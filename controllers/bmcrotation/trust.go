@@ -61,7 +61,9 @@ func atBase(ctx context.Context, reader kclient.Reader, base string) ([]string, 
 		return nil, nil
 	}
 	var list metal3.BareMetalHostList
-	if err := reader.List(ctx, &list, kclient.MatchingFields{baseIndex: base}, kclient.UnsafeDisableDeepCopy); err != nil {
+	// Writes that are under way are not waited for: none of ours changes an address.
+	as := []kclient.ListOption{kclient.UnsafeDisableDeepCopy, kclient.DisableReadYourWritesConsistency}
+	if err := reader.List(ctx, &list, append(as, kclient.MatchingFields{baseIndex: base})...); err != nil {
 		return nil, fmt.Errorf("list the hosts of BMC %s: %w", base, err)
 	}
 	hosts := make([]string, 0, len(list.Items))
