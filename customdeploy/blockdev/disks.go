@@ -35,8 +35,43 @@ type Disk struct {
 	// shows (and an inspection with it) is not always what udev calls so.
 	WWNs, Serials                        []string
 	WWNWithExtension, WWNVendorExtension string
+	// Sequence is the kernel's count of disks when this one came; empty from an older kernel.
+	Sequence string
 	// Paths are the disks by which a multipath disk is reached, see [Join].
 	Paths []Disk
+}
+
+// Is tells whether it may be the same disk as another one of its name, seen at another time: by
+// its size and what it says of itself, or if it says nothing, by when it came or where it is
+// attached. What udev did not know yet is no difference.
+func (d Disk) Is(other Disk) bool {
+	if d.SizeBytes != other.SizeBytes {
+		return false
+	}
+	for _, known := range [][2][]string{{d.names(), other.names()}, {named(d.Sequence), named(other.Sequence)}, {d.Links, other.Links}} {
+		if len(known[0]) > 0 && len(known[1]) > 0 {
+			return within(known[0], known[1]) || within(known[1], known[0])
+		}
+	}
+	return true
+}
+
+// names are what the disk says of itself.
+func (d Disk) names() []string {
+	names := slices.Sorted(slices.Values(slices.Concat(d.Serials, named(d.Serial, d.WWN), d.WWNs)))
+	return slices.Compact(names)
+}
+
+func within(some, all []string) bool {
+	return !slices.ContainsFunc(some, func(one string) bool { return !slices.Contains(all, one) })
+}
+
+// Identity is what [Disk.Is] goes by, for messages.
+func (d Disk) Identity() string {
+	if names := d.names(); len(names) > 0 {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%d bytes, the kernel's number %s, %s", d.SizeBytes, cmp.Or(d.Sequence, "unknown"), cmp.Or(strings.Join(d.Links, ", "), "no path"))
 }
 
 // Kinds of disks that are none by themselves.
@@ -114,7 +149,7 @@ func Disks(ctx context.Context, run hostexec.Exec, host hostfile.Dir) ([]Disk, e
 		}
 		seen[row.Path] = true
 		disk := row.disk()
-		disk.Links = links[disk.KernelName]
+		disk.Links, disk.Sequence = links[disk.KernelName], sequence(host, disk.KernelName)
 		if err := disk.addNames(ctx, run); err != nil {
 			return nil, err
 		}
@@ -192,6 +227,11 @@ func pathLinks(host hostfile.Dir) map[string][]string {
 		}
 	}
 	return links
+}
+
+func sequence(host hostfile.Dir, kernelName string) string {
+	raw, _ := os.ReadFile(host.Path(filepath.Join("/sys/block", kernelName, "diskseq"))) // kernels before 5.15 have none
+	return strings.TrimSpace(string(raw))
 }
 
 // addNames asks udev for the world-wide names and the serial numbers, which lsblk

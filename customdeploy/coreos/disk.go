@@ -69,6 +69,33 @@ func (s *Step) choose(ctx context.Context, req *step.Request, plan Plan) (target
 	return t, err
 }
 
+// unchanged says why the chosen disk may not be written any more; nil if it may. Until it is
+// written minutes go by, and one that fails may come back by another name.
+func (s *Step) unchanged(ctx context.Context, req *step.Request, plan Plan, chosen target) error {
+	all, err := blockdev.Disks(ctx, s.Exec, req.Host)
+	if err != nil {
+		return fmt.Errorf("list the disks: %w", err)
+	}
+	i := slices.IndexFunc(all, func(d blockdev.Disk) bool { return d.Path == chosen.Path })
+	if i < 0 {
+		return fmt.Errorf("%s has gone", chosen.Path)
+	}
+	if !all[i].Is(chosen.Disk) {
+		return fmt.Errorf("%s is another disk (%s) than when it was chosen (%s); neither is written", chosen.Path, all[i].Identity(), chosen.Identity())
+	}
+	host, err := writable.Look(ctx, s.Exec, req.Host)
+	if err != nil {
+		return err
+	}
+	if err := plan.keep(ctx, s.Exec, host, all, stays(host, req.Node)); err != nil {
+		return err
+	}
+	if chosen.IsRAID() {
+		return host.InUse(chosen.Path)
+	}
+	return host.Refusal(chosen.Path)
+}
+
 // keepsArrays tells that the node's owner has switched cleaning off.
 func keepsArrays(node step.Node) bool { return node.AutomatedClean != nil && !*node.AutomatedClean }
 

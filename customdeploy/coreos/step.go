@@ -108,11 +108,15 @@ func (s *Step) run(ctx context.Context, req *step.Request) step.Report {
 		return failed(err)
 	}
 	defer ready.close()
+	unchanged := func(ctx context.Context) error { return s.unchanged(ctx, req, plan, disk) }
+	if err := unchanged(ctx); err != nil {
+		return failed(err)
+	}
 	removed, err := s.clear(ctx, req, disk)
 	if err != nil {
 		return failed(err)
 	}
-	if err := s.write(ctx, req, ready, disk.Path, limits.Idle); err != nil {
+	if err := s.write(ctx, req, ready, disk.Path, limits.Idle, unchanged); err != nil {
 		return failed(err)
 	}
 	req.Progress("boot entry", 0, "")
@@ -177,13 +181,13 @@ func begin(host assisted.Host, node string) (hostfile.StepState, error) {
 }
 
 // write runs coreos-installer.
-func (s *Step) write(ctx context.Context, req *step.Request, ready *ready, disk string, idle time.Duration) error {
+func (s *Step) write(ctx context.Context, req *step.Request, ready *ready, disk string, idle time.Duration, unchanged func(context.Context) error) error {
 	installer := s.Installer
 	if installer == nil {
 		installer = s.Exec
 	}
 	run := coreosinstaller.Runner{
-		Exec: installer, Disk: disk, Query: s.Exec, Idle: idle, Pauses: retryAfter,
+		Exec: installer, Disk: disk, Query: s.Exec, Idle: idle, Pauses: retryAfter, Again: unchanged,
 		Progress: func(percent int, line string) { req.Progress("write image", percent, line) },
 		Warn:     func(err error) { req.Log.Warn("coreos-installer failed; it is tried again", "error", err) },
 	}

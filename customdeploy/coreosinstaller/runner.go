@@ -91,6 +91,9 @@ type Runner struct {
 	Idle time.Duration
 	// Pauses come before the second and each later try: two make three tries.
 	Pauses []time.Duration
+	// Again is asked before the second and each later try, since a disk that has failed may
+	// have gone, and another one have its name: with its error there is none. Nil asks nobody.
+	Again func(ctx context.Context) error
 	// Progress is told the percent, 0 to 100, with the line that says it.
 	Progress func(percent int, line string)
 	// Warn tells about a try that failed and is repeated, and of a disk that cannot be
@@ -113,6 +116,12 @@ func (r Runner) Install(ctx context.Context, argv []string) error {
 		case <-time.After(r.Pauses[try]):
 		case <-ctx.Done():
 			return err
+		}
+		if r.Again == nil {
+			continue
+		}
+		if refused := r.Again(ctx); refused != nil {
+			return fmt.Errorf("%w; it is not tried again: %w", err, refused)
 		}
 	}
 }

@@ -84,7 +84,7 @@ type Runner struct {
 	// Ready looks at an order once more right before its installer is started, which is up to
 	// half an hour after it came: as it is then, or why it may not be carried out any more.
 	Ready func(job install.Job) (install.Job, error)
-	Log    *slog.Logger
+	Log   *slog.Logger
 }
 
 // Args are podman's arguments for the order: the installer has the host's devices,

@@ -125,7 +125,7 @@ func (i *Installer) write(ctx context.Context, job install.Job, report install.R
 	}
 	runner := coreosinstaller.Runner{
 		Exec: command.Lines(command.WithEnv(i.Commands, install.Proxies(job.Request.Proxy)...)), Idle: idle, Pauses: pauses,
-		Disk: job.Disk, Query: command.Exec(i.Commands, i.Log),
+		Disk: job.Disk, Query: command.Exec(i.Commands, i.Log), Again: func(ctx context.Context) error { return i.forbidden(ctx, job) },
 		Progress: func(percent int, line string) { report(percent, line) },
 		Warn:     func(err error) { i.Log.Warn("coreos-installer failed; it is tried again", "error", err) },
 	}

@@ -2,7 +2,9 @@ package coreos_test
 
 import (
 	"cmp"
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/played"
@@ -150,6 +153,24 @@ func TestTheDiskIsTheOneOfTheOrder(t *testing.T) {
 			g.Expect(written).To(BeFalse())
 		})
 	}
+}
+
+// TestAnotherTryDoesNotWriteAnotherDisk: a disk that fails may be gone, and another one have its name.
+func TestAnotherTryDoesNotWriteAnotherDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		h, tries, link := newHost(t), 0, "/dev/sda"
+		h.resolve = func(string) (string, error) { return link, nil }
+		h.On("coreos-installer install", func(_ context.Context, c command.Command) error {
+			tries, link = tries+1, "/dev/sdb"
+			fmt.Fprint(c.Stderr, "Error: write failed\nCaused by: Input/output error (os error 5)\n")
+			return errors.New("exit status 1")
+		})
+		err := h.run(t.Context(), order(nil))
+		g.Expect(err).To(MatchError(And(ContainSubstring("/dev/sda: coreos-installer: Caused by: Input/output error"),
+			ContainSubstring("it is not tried again: the order names /dev/disk/by-id/wwn-0x1, which was /dev/sda when it came and is /dev/sdb now"))))
+		g.Expect(tries).To(Equal(1))
+	})
 }
 
 // TestADiskThatIsPutToUseMeanwhileIsNotCleaned: between the check of an order and its
