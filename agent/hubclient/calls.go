@@ -27,17 +27,13 @@ func (c *Client) Register(ctx context.Context, h Host) (wire.HostRegistrationRes
 		header.Set(wire.HeaderAttempt, c.attempt)
 	}
 	header.Set(wire.HeaderHostToken, wire.HostTokenWanted)
-	if seconds := c.retryAfter.Load(); seconds > 0 { // it comes no earlier, see [Delay]
-		header.Set(wire.HeaderWaited, strconv.FormatInt(seconds, 10))
-	}
+	c.waited.say(header)
 	answer, err := c.do(ctx, call{
 		header: header,
 		method: http.MethodPost, path: "/infra-envs/" + url.PathEscape(h.InfraEnvID) + "/hosts", want: http.StatusCreated,
 		in: wire.HostCreateParams{HostID: h.HostID, DiscoveryAgentVersion: *c.version.Load()}, out: &out,
 	})
-	if seconds := busyFor(err); seconds > 0 || err == nil { // what else goes wrong does not cost it its place
-		c.retryAfter.Store(seconds)
-	}
+	c.waited.heed(err)
 	if own := answer.Get(wire.HeaderHostToken); err == nil && own != "" {
 		_ = c.token.Own(own) // what cannot be kept is asked for again after a crash
 	}
@@ -74,7 +70,10 @@ func (c *Client) Instructions(ctx context.Context, h Host, now time.Time) (Instr
 
 // Reply posts the result of a step (POST …/instructions, 204).
 func (c *Client) Reply(ctx context.Context, h Host, reply wire.StepReply) error {
-	_, err := c.do(ctx, call{method: http.MethodPost, path: hostPath(h, "/instructions"), in: reply, want: http.StatusNoContent})
+	header := http.Header{}
+	c.waited.say(header)
+	_, err := c.do(ctx, call{header: header, method: http.MethodPost, path: hostPath(h, "/instructions"), in: reply, want: http.StatusNoContent})
+	c.waited.heed(err)
 	return err
 }
 

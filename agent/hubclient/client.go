@@ -73,11 +73,10 @@ type Client struct {
 	base    string
 	version atomic.Pointer[string]
 	attempt string
-	// retryAfter is what a hub with too much to do told a registration, in seconds; zero once it was accepted.
-	retryAfter atomic.Int64
-	token      *Token
-	header     http.Header
-	http       *http.Client
+	waited  waited
+	token   *Token
+	header  http.Header
+	http    *http.Client
 }
 
 // New checks the options and returns a client. It opens no connection.

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/ironflow/ironflow/agent/backoff"
+	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // MaxRetryAfter bounds what a hub can ask for: a host that is silent for longer
@@ -35,13 +37,35 @@ func seconds(text string) time.Duration {
 	return time.Duration(min(n, uint64(MaxRetryAfter/time.Second))) * time.Second
 }
 
-// busyFor is for how many seconds a hub with too much to do asks to be left alone; zero for other errors.
-func busyFor(err error) int64 {
+// placeLasts is for how long a host that has waited is let in before those that have not: as long as many hosts boot
+// together, so that each of them is sent away once.
+const placeLasts = 10 * time.Minute
+
+// waited is the latest time that a hub with too much to do asked to be left alone for.
+type waited struct {
+	mu      sync.Mutex
+	seconds int64
+	since   time.Time
+}
+
+// heed keeps what the answer to a call asks for. What else goes wrong does not cost the host its place.
+func (w *waited) heed(err error) {
 	status, ok := errors.AsType[*StatusError](err)
-	if !ok || status.Code != http.StatusServiceUnavailable {
-		return 0
+	if !ok || status.Code != http.StatusServiceUnavailable || status.RetryAfter < time.Second {
+		return
 	}
-	return int64(status.RetryAfter / time.Second)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seconds, w.since = int64(status.RetryAfter/time.Second), time.Now()
+}
+
+// say tells the hub in the header of a call. The host comes no earlier than it was asked to, see [Delay].
+func (w *waited) say(header http.Header) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.seconds > 0 && time.Since(w.since) < placeLasts {
+		header.Set(wire.HeaderWaited, strconv.FormatInt(w.seconds, 10))
+	}
 }
 
 // Delay is how long to wait after a failed call: own, unless the hub asked for more.

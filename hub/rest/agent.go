@@ -27,7 +27,7 @@ func registerHost(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.hub.Admit(r.Header.Get(wire.HeaderWaited) != ""); err != nil {
+	if err := r.hub.Admit(r.hasWaited()); err != nil {
 		return nil, err // before the body is read
 	}
 	var p wire.HostCreateParams
@@ -62,6 +62,9 @@ func registerHost(r *request) (any, error) {
 	return answer, r.giveToken(store.HostKey{InfraEnvID: env, HostID: answer.ID})
 }
 
+// hasWaited tells that the host says to have come at the moment that it was given.
+func (r *request) hasWaited() bool { return r.Header.Get(wire.HeaderWaited) != "" }
+
 func nextSteps(r *request) (any, error) {
 	key, err := r.host()
 	if err != nil {
@@ -93,7 +96,7 @@ func stepReply(r *request) (any, error) {
 	if err := r.spend(key); err != nil {
 		return nil, err
 	}
-	if r.hub.BehindFor(r.Context(), key) {
+	if !r.hasWaited() && r.hub.BehindFor(r.Context(), key) {
 		return nil, r.hub.Later() // before the body is read
 	}
 	var reply wire.StepReply

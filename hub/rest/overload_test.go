@@ -48,7 +48,12 @@ func (o *overloaded) register(ctx context.Context, n int) *httptest.ResponseReco
 
 // registerAgain is register of a host that was told to come later, and did.
 func (o *overloaded) registerAgain(ctx context.Context, n int) *httptest.ResponseRecorder {
-	r := httptest.NewRequestWithContext(ctx, http.MethodPost, rest.Base+"/v2"+hostsOfToken, strings.NewReader(`{"host_id": "`+nthHost(n)+`"}`))
+	return o.callAgain(ctx, hostsOfToken, `{"host_id": "`+nthHost(n)+`"}`)
+}
+
+// callAgain is a POST of a host that was told to come later, and did.
+func (o *overloaded) callAgain(ctx context.Context, path, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, rest.Base+"/v2"+path, strings.NewReader(body))
 	r.Header.Set(wire.HeaderAgentToken, o.token)
 	r.Header.Set(wire.HeaderWaited, "30")
 	w := httptest.NewRecorder()
@@ -122,6 +127,8 @@ func TestAHubThatIsBehind(t *testing.T) {
 		g.Expect(moments[0]).To(BeNumerically("~", (calls-6*8)/8, 3), "when the hub is through with what it has")
 		g.Expect(moments[len(moments)-1]).To(BeNumerically("~", moments[0]+len(moments)/8, 1), "not all at the same time")
 		poll()
+		again := o.callAgain(t.Context(), hostsOfToken+"/"+nthHost(judged)+"/instructions", "{")
+		g.Expect(again.Code).To(Equal(http.StatusBadRequest), "the reply of who has waited is read")
 		g.Expect(time.Since(begin)).To(BeZero(), "none of these waits for anything")
 		g.Expect(o.call(t.Context(), http.MethodPost, hostsOfToken, unread{t}).Code).To(Equal(http.StatusServiceUnavailable), "new ones are sent away, too")
 		first, back := make(chan int, 1), make(chan int, 1)

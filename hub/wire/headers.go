@@ -15,9 +15,9 @@ const (
 	// is asked beside the time that next_instruction_seconds sets. It is ours;
 	// other hubs say nothing, other agents ignore it.
 	HeaderPollGap = "Ironflow-Poll-Gap"
-	// HeaderWaited is in a registration that was refused with 503 and a Retry-After before, which it repeats: the
-	// host has waited for its moment, and is let in before those that come for the first time. It is ours; other
-	// hubs ignore it, and other agents come for the first time each time.
+	// HeaderWaited is in registrations and replies of a host that was refused with 503 and a Retry-After in the last ten
+	// minutes: it has waited for its moment, in whole seconds, and is let in before those that come for the first time.
+	// It is ours; other hubs ignore it, and other agents come for the first time each time.
 	HeaderWaited = "Ironflow-Waited"
 	// HeaderHostToken carries the host's own token in the answer to a registration whose
 	// request had the header with the value "wanted": from then on the agent sends it in

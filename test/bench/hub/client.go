@@ -38,6 +38,8 @@ type client struct {
 	// their order.
 	load    *load
 	refused []string
+	// waited is the latest Retry-After that it obeyed, or empty.
+	waited string
 	// own is the token of its own that the host was given at its registration.
 	own string
 }
@@ -88,15 +90,15 @@ type busyError struct {
 
 // do makes a call below /v2 and decodes the answer into out. It obeys a hub that tells it to come later.
 func (c *client) do(ctx context.Context, token, method, path string, in, out any) error {
-	for waited := ""; ; {
-		err := c.try(ctx, token, method, path, waited, in, out)
+	for {
+		err := c.try(ctx, token, method, path, in, out)
 		busy, ok := errors.AsType[*busyError](err)
 		if !ok || c.load == nil {
 			return err
 		}
 		c.refused = append(c.refused, callName(method, path, in))
 		c.load.refused(c.refused)
-		waited = strconv.FormatInt(int64(busy.after/time.Second), 10)
+		c.waited = strconv.FormatInt(int64(busy.after/time.Second), 10)
 		// As the agent does: up to a quarter later.
 		if !wait(ctx, time.Duration(float64(busy.after)*(1+rand.Float64()/4))) { //nolint:gosec // it is no secret
 			return ctx.Err()
@@ -113,8 +115,8 @@ func callName(method, path string, in any) string {
 	return name
 }
 
-// try makes a call once; waited is the Retry-After that it obeyed, or empty.
-func (c *client) try(ctx context.Context, token, method, path, waited string, in, out any) error {
+// try makes a call once.
+func (c *client) try(ctx context.Context, token, method, path string, in, out any) error {
 	var body io.Reader = http.NoBody
 	if in != nil {
 		body = bytes.NewReader([]byte(text(in)))
@@ -132,8 +134,8 @@ func (c *client) try(ctx context.Context, token, method, path, waited string, in
 	if _, ok := in.(wire.HostCreateParams); ok {
 		r.Header.Set(wire.HeaderHostToken, wire.HostTokenWanted)
 	}
-	if waited != "" {
-		r.Header.Set(wire.HeaderWaited, waited)
+	if c.waited != "" { // it boots within the ten minutes in which our agent says so
+		r.Header.Set(wire.HeaderWaited, c.waited)
 	}
 	// The hub may close a connection at the moment at which a call is sent. Agents send it once more, and the hub
 	// takes what it has for the same: the key without a value tells this to net/http and is not sent.

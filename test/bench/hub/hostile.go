@@ -151,7 +151,7 @@ func (l *load) hostile(ctx context.Context) error {
 
 // call makes a call whose answer does not matter.
 func (a *attacker) call(ctx context.Context, c *client, token, method, path string, in any) {
-	err := c.try(ctx, token, method, path, "", in, nil)
+	err := c.try(ctx, token, method, path, in, nil)
 	if ctx.Err() != nil {
 		return
 	}
