@@ -201,7 +201,8 @@ func (w *world) works(running *node.Cluster, clients int) {
 	w.Expect(running.PodAddress(w.Context())).To(WithTransform(func(a string) bool {
 		return netip.MustParsePrefix(node.PodNetwork).Contains(netip.MustParseAddr(a))
 	}, BeTrue()), "the pod has an address of the network of pods")
-	w.Expect(running.Logs(w.Context())).To(Succeed(), "the kubelet answers with a certificate of the cluster")
+	w.Eventually(func() error { return running.Logs(w.Context()) }, patience, look).
+		Should(Succeed(), "the kubelet fetches its certificate of the cluster and answers with it")
 	for _, h := range w.hosts {
 		w.Eventually(func() error { return h.reaches(apiService) }, patience, look).Should(Succeed(), "the API's Service, by any of its servers, from "+h.name())
 	}

@@ -88,7 +88,8 @@ func TestAgentBasedKubernetes(t *testing.T) {
 
 	e.Eventually(func() (map[string][]string, error) { return cluster.Requests(t.Context()) }, patience, look).Should(
 		HaveKeyWithValue("kubernetes.io/kubelet-serving", HaveEach("Approved")), "ironflow-cluster works inside, though its hub has gone")
-	e.Expect(cluster.Logs(t.Context())).To(Succeed(), "the kubelet answers with a certificate of the cluster")
+	e.Eventually(func() error { return cluster.Logs(t.Context()) }, patience, look).
+		Should(Succeed(), "the kubelet fetches its certificate of the cluster and answers with it")
 	e.Eventually(e.waiting.ended, patience).Should(BeClosed())
 	e.Expect(e.waiting.code()).To(Equal(0), e.waiting.said.String)
 	e.reached("ironflow agent-image wait-for install-complete has seen the end")

@@ -104,7 +104,8 @@ func kubernetes(f *flow, site *node.Site) node.State {
 	), "the cluster is installed, as its own program says")
 	h.Timeline.Happened(time.Now(), "the hub says that the cluster is installed")
 	f.Expect(running.Requests(f.Context())).To(And(HaveKey(serving), HaveEach(HaveEach("Approved"))), "all requests of kubelets are approved")
-	f.Expect(running.Logs(f.Context())).To(Succeed(), "the kubelet answers with a certificate of the cluster")
+	f.Eventually(func() error { return running.Logs(f.Context()) }).WithTimeout(clusterLimit).WithPolling(look).
+		Should(Succeed(), "the kubelet fetches its certificate of the cluster and answers with it")
 	agent, err := f.agentOf(h)
 	f.Expect(err).NotTo(HaveOccurred())
 	f.Expect(agent.Status.Progress.CurrentStage).To(BeEquivalentTo(wire.HostStageDone))
