@@ -119,6 +119,9 @@ release: prerequisites $(BIN)/helm $(if $(COSIGN_KEY),$(BIN)/cosign) ## Make a r
 .PHONY: helm
 helm: $(BIN)/helm ## Build helm, which packages the chart and which its tests run, once
 
+.PHONY: krew
+krew: $(BIN)/krew ## Build Krew, with which a test installs the kubectl plugin, once
+
 .PHONY: cosign
 cosign: $(BIN)/cosign ## Build cosign, which signs releases and images with a key of yours, once (about 3 minutes)
 
@@ -151,7 +154,7 @@ test-unit: prerequisites $(BIN)/gotestsum ## Unit tests: no servers, no set-up
 	@cd tools/sbom && $(GOTEST) .
 
 .PHONY: test
-test: lab-programs test-tools s3-server helm $(BIN)/gotestsum ## Unit tests and the real parts: kube-apiserver, Ironic, a 2-host flow
+test: lab-programs test-tools s3-server helm krew $(BIN)/gotestsum ## Unit tests and the real parts: kube-apiserver, Ironic, a 2-host flow
 	@$(BIN)/ironflow-lab prepare
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) $(TESTFLAGS) ./...
 	@cd tools/sbom && $(GOTEST) .
@@ -172,7 +175,7 @@ test-versions: lab-programs test-tools helm $(BIN)/gotestsum ## What another rel
 # What cannot be built or installed is found out first, before anything runs for an hour. No result is taken from the cache of an
 # earlier run: these tests start programs, and Go does not see what these read.
 .PHONY: test-e2e
-test-e2e: need-e2e coreos-installer nmstatectl e2e-tools s3-server helm cosign lab-programs node-programs $(BIN)/gotestsum ## Whole flows, faults, real IPA, real systemd, boots in QEMU (needs root, cargo)
+test-e2e: need-e2e coreos-installer nmstatectl e2e-tools s3-server helm krew cosign lab-programs node-programs $(BIN)/gotestsum ## Whole flows, faults, real IPA, real systemd, boots in QEMU (needs root, cargo)
 	@$(BIN)/ironflow-lab prepare --ipa
 	@$(MAKE) --no-print-directory test-ipa
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) -p 2 -vet=off -count 1 -timeout 90m -tags e2e ./...
@@ -316,6 +319,10 @@ $(BIN)/versitygw: tools/s3/go.mod
 $(BIN)/helm: tools/helm/go.mod
 	@echo "building helm (about 2 minutes the first time)"
 	@cd tools/helm && $(HASTE) go build -o $@ helm.sh/helm/v3/cmd/helm
+
+$(BIN)/krew: tools/krew/go.mod
+	@echo "building krew (half a minute the first time)"
+	@cd tools/krew && $(HASTE) go build -o $@ sigs.k8s.io/krew/cmd/krew
 
 $(BIN)/cosign: tools/cosign/go.mod
 	@echo "building cosign (about 3 minutes the first time)"

@@ -1,13 +1,6 @@
 package main
 
 import (
-	"archive/tar"
-	"compress/gzip"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
-	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
+
+	"github.com/ironflow/ironflow/test/needs"
 )
 
 // krewPlugin is a manifest as Krew reads it: a field that is none of these is an error there.
@@ -51,7 +46,7 @@ type krewPlatform struct {
 // krewPlatforms are those that Krew runs on.
 var krewPlatforms = [][2]string{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}}
 
-// TestKrewManifest: what a release makes keeps Krew's rules, and what it names can be installed and run.
+// TestKrewManifest: what a release makes keeps the rules of Krew's index, and Krew installs it.
 func TestKrewManifest(t *testing.T) {
 	g := NewWithT(t)
 	binaries, out := t.TempDir(), t.TempDir()
@@ -83,11 +78,11 @@ func TestKrewManifest(t *testing.T) {
 	g.Expect(yaml.UnmarshalStrict(raw, &p)).To(Succeed())
 	p.keepsTheRules(t)
 	g.Expect(p.Spec.Platforms).To(HaveLen(len(krewPlatforms)))
-	installed := p.install(t, out, t.TempDir())
-	version, err := exec.CommandContext(t.Context(), installed, "version").Output()
+	plugin := installed(t, out)
+	version, err := exec.CommandContext(t.Context(), plugin, "version").Output()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(version)).To(HavePrefix("kubectl ironflow "))
-	help, err := exec.CommandContext(t.Context(), installed, "reboot", "--help").Output()
+	help, err := exec.CommandContext(t.Context(), plugin, "reboot", "--help").Output()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(help)).To(ContainSubstring("kubectl ironflow reboot HOST"))
 }
@@ -158,63 +153,18 @@ func (p *krewPlatform) is(t *testing.T, platform [2]string) bool {
 	return selector.Matches(labels.Set{"os": platform[0], "arch": platform[1]})
 }
 
-// install does what Krew does: it takes the platform's archive, holds it against the checksum, unpacks it, keeps the files that
-// the manifest names, and links the program into the folder of plugins.
-func (p *krewPlugin) install(t *testing.T, archives, root string) string {
+// installed is the plugin as Krew installs it: from the manifest and the platform's archive in the folder.
+func installed(t *testing.T, folder string) string {
 	t.Helper()
 	g := NewWithT(t)
-	for i := range p.Spec.Platforms {
-		platform := &p.Spec.Platforms[i]
-		if !platform.is(t, [2]string{runtime.GOOS, runtime.GOARCH}) {
-			continue
-		}
-		raw, err := os.ReadFile(filepath.Join(archives, filepath.Base(platform.URI)))
-		g.Expect(err).NotTo(HaveOccurred())
-		sum := sha256.Sum256(raw)
-		g.Expect(hex.EncodeToString(sum[:])).To(Equal(platform.SHA256))
-		unpacked, store := filepath.Join(root, "unpacked"), filepath.Join(root, "store", p.Metadata.Name, p.Spec.Version)
-		unpack(t, filepath.Join(archives, filepath.Base(platform.URI)), unpacked)
-		for _, f := range platform.Files {
-			found, err := filepath.Glob(filepath.Join(unpacked, f.From))
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(found).NotTo(BeEmpty(), f.From)
-			for _, file := range found {
-				to := filepath.Join(store, f.To)
-				g.Expect(os.MkdirAll(to, 0o755)).To(Succeed())
-				g.Expect(os.Rename(file, filepath.Join(to, filepath.Base(file)))).To(Succeed())
-			}
-		}
-		link := filepath.Join(root, "bin", "kubectl-"+strings.ReplaceAll(p.Metadata.Name, "-", "_"))
-		g.Expect(os.MkdirAll(filepath.Dir(link), 0o755)).To(Succeed())
-		g.Expect(os.Symlink(filepath.Join(store, platform.Bin), link)).To(Succeed())
-		return link
-	}
-	t.Fatalf("the manifest has nothing for %s/%s", runtime.GOOS, runtime.GOARCH)
-	return ""
-}
-
-// unpack writes the files of an archive, with their rights.
-func unpack(t *testing.T, archive, to string) {
-	t.Helper()
-	g := NewWithT(t)
-	file, err := os.Open(archive)
+	archives, err := filepath.Glob(filepath.Join(folder, "*-"+runtime.GOOS+"-"+runtime.GOARCH+".tar.gz"))
 	g.Expect(err).NotTo(HaveOccurred())
-	defer file.Close()
-	plain, err := gzip.NewReader(file)
-	g.Expect(err).NotTo(HaveOccurred())
-	for entries := tar.NewReader(plain); ; {
-		entry, err := entries.Next()
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		g.Expect(err).NotTo(HaveOccurred())
-		name := filepath.Join(to, entry.Name)
-		if entry.FileInfo().IsDir() {
-			g.Expect(os.MkdirAll(name, 0o755)).To(Succeed())
-			continue
-		}
-		raw, err := io.ReadAll(entries)
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(os.WriteFile(name, raw, fs.FileMode(entry.Mode))).To(Succeed())
-	}
+	g.Expect(archives).To(HaveLen(1))
+	root := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), needs.Krew(t), "install", "--manifest", filepath.Join(folder, "ironflow.yaml"), "--archive", archives[0])
+	cmd.Env = append(os.Environ(), "KREW_ROOT="+root)
+	told, err := cmd.CombinedOutput()
+	g.Expect(err).NotTo(HaveOccurred(), string(told))
+	g.Expect(string(told)).To(And(ContainSubstring("Installed plugin: ironflow"), ContainSubstring("ironflow completion kubectl")))
+	return filepath.Join(root, "bin", "kubectl-ironflow")
 }

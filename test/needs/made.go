@@ -19,6 +19,12 @@ func Helm(t testing.TB) string {
 	return made(t, "helm", "helm")
 }
 
+// Krew returns the path of Krew, of the version that tools/krew pins.
+func Krew(t testing.TB) string {
+	t.Helper()
+	return made(t, "krew", "krew")
+}
+
 // Cosign returns the path of cosign, of the version that tools/cosign pins.
 func Cosign(t testing.TB) string {
 	t.Helper()
