@@ -49,11 +49,17 @@ func TestAnotherTryDoesNotWriteAnotherDisk(t *testing.T) {
 		tries       int
 		want        string
 	}{
-		"the same disk":              {first: disks(good, skipped), then: disks(good, skipped), sequence: "9", tries: 3, want: "Input/output error"},
-		"another disk":               {first: disks(good, skipped), then: disks(skipped, good), tries: 1, want: "it is not tried again: /dev/sda is another disk (DATA) than when it was chosen (GOOD); neither is written"},
-		"udev knows more of it":      {first: disks("", skipped), then: disks(good, skipped), sequence: "1", tries: 3, want: "Input/output error"},
-		"gone":                       {first: disks(good, skipped), then: `{"blockdevices": []}`, tries: 1, want: "it is not tried again: /dev/sda has gone"},
-		"another one, nothing named": {first: disks("", ""), then: disks("", ""), sequence: "9", tries: 1, want: "is another disk (107374182400 bytes, the kernel's number 9, no path) than when it was chosen"},
+		"the same disk": {first: disks(good, skipped), then: disks(good, skipped), sequence: "9", tries: 3, want: "Input/output error"},
+		"another disk": {
+			first: disks(good, skipped), then: disks(skipped, good), tries: 1,
+			want: "it is not tried again: /dev/sda is another disk (DATA) than when it was chosen (GOOD); neither is written",
+		},
+		"udev knows more of it": {first: disks("", skipped), then: disks(good, skipped), sequence: "1", tries: 3, want: "Input/output error"},
+		"gone":                  {first: disks(good, skipped), then: `{"blockdevices": []}`, tries: 1, want: "it is not tried again: /dev/sda has gone"},
+		"another one, nothing named": {
+			first: disks("", ""), then: disks("", ""), sequence: "9", tries: 1,
+			want: "is another disk (107374182400 bytes, the kernel's number 9, no path) than when it was chosen",
+		},
 		"the same one, nothing named": {
 			first: disks("", ""), then: disks("", ""), sequence: "1", tries: 3, want: "Input/output error",
 		},
