@@ -107,7 +107,7 @@ func TestAHubThatIsBehind(t *testing.T) {
 		const calls, installing, judged = 300, 1000, 2000
 		o.installing(t, installing)
 		o.judged(t.Context(), g, judged)
-		o.store.takes = time.Second
+		o.store.takes = time.Second / 2 // with four at once, 8 a second
 		codes := make(chan int, calls)
 		var calling sync.WaitGroup
 		defer calling.Wait() // also where something was not as expected

@@ -29,7 +29,7 @@ func TestNewHostsAreSentAwayOnce(t *testing.T) {
 				g, u := open(t)
 				const (
 					hosts, window = 2000, time.Minute
-					takes         = 200 * time.Millisecond // 40 a second, or 10 hosts
+					takes         = time.Second * atOnce / 40 // 40 a second, or 10 hosts
 				)
 				most, late := 0, 0
 				var mu sync.Mutex
@@ -78,13 +78,16 @@ func TestNobodyComesBeforeItsMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, u := open(t)
 		ended := make(chan error)
-		const calls = 10 * atOnce
+		const (
+			calls = 80
+			takes = time.Second * atOnce / 8 // 8 a second
+		)
 		for range calls {
-			go func() { ended <- u.Update(t.Context(), taking(time.Second)) }()
+			go func() { ended <- u.Update(t.Context(), taking(takes)) }()
 		}
 		<-time.After(5*time.Second + time.Second/2) // others behind those may follow
 		for range calls / 2 {
-			go func() { ended <- u.Update(t.Context(), taking(time.Second)) }()
+			go func() { ended <- u.Update(t.Context(), taking(takes)) }()
 		}
 		synctest.Wait()
 		g.Expect(u.BehindBy()).To(And(BeNumerically(">", newcomersBehind), BeNumerically("<", maxBehind)))
