@@ -27,9 +27,8 @@ type Units struct {
 	// it left elsewhere goes, too. It may be nil; a failure is only logged.
 	Forgotten func(store.Ref) error
 
-	queues queues
-	gate   gate
-	pace   pace
+	gate gate
+	pace pace
 }
 
 const (
@@ -59,24 +58,15 @@ func (u *Units) Update(ctx context.Context, f func(*Work) error) error {
 
 // update does the unit; it waits for others as long as the patient context allows.
 func (u *Units) update(ctx, patient context.Context, f func(*Work) error) error {
-	mine := &turns{queues: &u.queues, mine: map[string]bool{}}
-	defer mine.release()
+	mine := u.gate.join()
 	for attempt := 1; ; {
 		w, err := u.attempt(ctx, patient, f, mine)
 		switch {
-		case mine.wanted != "":
-			if err := mine.wait(patient); err != nil {
-				return err
-			}
-			continue
 		case err == nil:
-			u.Changed(w.unit.Changes)
-			for _, f := range w.stored {
-				f()
-			}
-			mine.release() // what follows may be slow
 			u.finished(w)
 			return nil
+		case errors.Is(err, errBusy):
+			continue
 		case !errors.Is(err, store.ErrConflict) || attempt == maxAttempts:
 			return err
 		}
@@ -88,17 +78,16 @@ func (u *Units) update(ctx, patient context.Context, f func(*Work) error) error 
 }
 
 // attempt does the work once and stores what came of it.
-func (u *Units) attempt(ctx, patient context.Context, f func(*Work) error, mine *turns) (*Work, error) {
-	leave, err := u.gate.enter(patient, len(mine.mine) > 0)
-	if err != nil {
+func (u *Units) attempt(ctx, patient context.Context, f func(*Work) error, mine *turn) (*Work, error) {
+	if err := mine.enter(patient); err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer mine.leave()
 	var w *Work
 	var changes *store.Unit
-	err = u.Store.View(ctx, func(r *store.Reader) (err error) {
+	err := u.Store.View(ctx, func(r *store.Reader) (err error) {
 		w = u.work(ctx, r)
-		w.turns = mine
+		w.turn = mine
 		if err := f(w); err != nil {
 			return err
 		}
@@ -106,12 +95,19 @@ func (u *Units) attempt(ctx, patient context.Context, f func(*Work) error, mine 
 		return err
 	})
 	switch {
-	case mine.wanted != "":
+	case mine.lacks != "": // whatever came of it
 		return nil, errBusy
 	case err != nil:
 		return nil, err
 	}
-	return w, u.Store.Commit(ctx, changes)
+	if err := u.Store.Commit(ctx, changes); err != nil {
+		return nil, err
+	}
+	u.Changed(w.unit.Changes)
+	for _, f := range w.stored {
+		f()
+	}
+	return w, nil
 }
 
 // finished does what follows once the unit is stored.

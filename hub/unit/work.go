@@ -22,8 +22,8 @@ type Work struct {
 
 	ctx   context.Context
 	units *Units
-	// turns are taken with each cluster; nil where nothing is stored.
-	turns *turns
+	// turn takes each cluster that is read; nil where nothing is stored.
+	turn *turn
 
 	hosts    map[store.HostKey]*store.Host
 	clusters map[string]*store.Cluster
@@ -98,8 +98,8 @@ func (w *Work) Cluster(id string) (*store.Cluster, error) {
 	if c, ok := w.clusters[id]; ok {
 		return c, nil
 	}
-	if w.turns != nil {
-		if err := w.turns.take(id); err != nil {
+	if w.turn != nil {
+		if err := w.turn.take(id); err != nil {
 			return nil, err
 		}
 	}
