@@ -220,6 +220,28 @@ func TestChanceRefusalsAreForgiven(t *testing.T) {
 	})
 }
 
+// TestARootBehindAuthenticationThatNamesNoSessions: they are opened at the standard's place
+// then, also after the root was read with one.
+func TestARootBehindAuthenticationThatNamesNoSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, f := NewWithT(t), newFake()
+		f.free["/redfish/v1/"] = func(w http.ResponseWriter, r *http.Request) {
+			if !f.allowed(r) {
+				body(w, http.StatusUnauthorized, "")
+				return
+			}
+			body(w, http.StatusOK, `{"RedfishVersion":"1.6.0"}`)
+		}
+		it := inside(t, f, quick())
+		_, err := it.GetRaw(t.Context(), "/redfish/v1/")
+		g.Expect(err).NotTo(HaveOccurred())
+		f.forgetSessions()
+		g.Expect(it.Get(t.Context(), system, &struct{}{})).To(Succeed())
+		_, _, open := f.counts()
+		g.Expect(open).To(Equal(1), "the second one")
+	})
+}
+
 func TestRightPasswordThatMayNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, f := NewWithT(t), newFake()

@@ -77,7 +77,9 @@ func (c *channel) learnSessions(k call, answer *Answer) {
 	if strings.TrimRight(k.path, "/") != strings.TrimRight(rootPath, "/") || c.sessions.Load() != nil {
 		return
 	}
-	if at, err := c.sessionsOf(k, answer); err == nil {
+	// One that names none says nothing to those that are behind authentication: there,
+	// sessions were opened at the standard's place.
+	if at, err := c.sessionsOf(k, answer); err == nil && at.path != "" {
 		c.sessions.Store(&at)
 	}
 }
