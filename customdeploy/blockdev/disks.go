@@ -42,11 +42,16 @@ type Disk struct {
 }
 
 // Is tells whether it may be the same disk as another one of its name, seen at another time: by
-// its size and what it says of itself, or if it says nothing, by when it came or where it is
-// attached. What udev did not know yet is no difference.
+// its size and world-wide names, then by when it came, and for one that has come back by what it
+// says of itself, or if it says nothing, by where it is attached. What udev did not know yet is no
+// difference; nor is what a disk that fails does not tell udev any more, or in another way, as
+// long as the kernel has it for the same.
 func (d Disk) Is(other Disk) bool {
-	if d.SizeBytes != other.SizeBytes {
+	if d.SizeBytes != other.SizeBytes || apart(d.worldWide(), other.worldWide()) {
 		return false
+	}
+	if d.Sequence != "" && d.Sequence == other.Sequence {
+		return true
 	}
 	for _, known := range [][2][]string{{d.names(), other.names()}, {named(d.Sequence), named(other.Sequence)}, {d.Links, other.Links}} {
 		if len(known[0]) > 0 && len(known[1]) > 0 {
@@ -56,9 +61,17 @@ func (d Disk) Is(other Disk) bool {
 	return true
 }
 
+// worldWide are the disk's world-wide names.
+func (d Disk) worldWide() []string { return slices.Concat(named(d.WWN), d.WWNs) }
+
+// apart tells that both lists have names, and none in common.
+func apart(a, b []string) bool {
+	return len(a) > 0 && len(b) > 0 && !slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) })
+}
+
 // names are what the disk says of itself.
 func (d Disk) names() []string {
-	names := slices.Sorted(slices.Values(slices.Concat(d.Serials, named(d.Serial, d.WWN), d.WWNs)))
+	names := slices.Sorted(slices.Values(slices.Concat(d.Serials, named(d.Serial), d.worldWide())))
 	return slices.Compact(names)
 }
 
