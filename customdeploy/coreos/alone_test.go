@@ -1,8 +1,10 @@
 package coreos
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,6 +48,7 @@ func TestAnotherTryDoesNotWriteAnotherDisk(t *testing.T) {
 	for name, tc := range map[string]struct {
 		first, then string
 		sequence    string // of sda, from then on
+		tree        string // from then on; empty: as before
 		tries       int
 		want        string
 	}{
@@ -55,14 +58,16 @@ func TestAnotherTryDoesNotWriteAnotherDisk(t *testing.T) {
 			want: "it is not tried again: /dev/sda is another disk (DATA) than when it was chosen (GOOD); neither is written",
 		},
 		"udev knows more of it": {first: disks("", skipped), then: disks(good, skipped), sequence: "1", tries: 3, want: "Input/output error"},
-		"gone":                  {first: disks(good, skipped), then: `{"blockdevices": []}`, tries: 1, want: "it is not tried again: /dev/sda has gone"},
+		"read-only": {
+			first: disks(good, skipped), then: strings.Replace(disks(good, skipped), `"ro": false`, `"ro": true`, 1), tries: 1,
+			want: "it is not tried again: /dev/sda is none that can be written any more",
+		},
+		"gone": {first: disks(good, skipped), then: `{"blockdevices": []}`, tree: `{"blockdevices": []}`, tries: 1, want: "it is not tried again: /dev/sda has gone"},
 		"another one, nothing named": {
 			first: disks("", ""), then: disks("", ""), sequence: "9", tries: 1,
 			want: "is another disk (107374182400 bytes, the kernel's number 9, no path) than when it was chosen",
 		},
-		"the same one, nothing named": {
-			first: disks("", ""), then: disks("", ""), sequence: "1", tries: 3, want: "Input/output error",
-		},
+		"the same one, nothing named": {first: disks("", ""), then: disks("", ""), sequence: "1", tries: 3, want: "Input/output error"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -78,6 +83,7 @@ func TestAnotherTryDoesNotWriteAnotherDisk(t *testing.T) {
 				m.install = func(_ context.Context, _ []string, line func(string)) error {
 					list = tc.then
 					sequence(tc.sequence)
+					m.tree = cmp.Or(tc.tree, m.tree)
 					line("Caused by: Input/output error (os error 5)")
 					return exit(1)
 				}
@@ -99,6 +105,63 @@ func TestAnotherTryDoesNotWriteAnotherDisk(t *testing.T) {
 				g.Expect(r.Reason).To(ContainSubstring(tc.want))
 				g.Expect(m.installs()).To(Equal(tc.tries))
 			})
+		})
+	}
+}
+
+// TestAnArrayThatComesLateIsKept: while the image and the Ignition are fetched, disks of a SAN may come,
+// with an array on them that the node skips. Only what must stay is left when arrays are removed.
+func TestAnArrayThatComesLateIsKept(t *testing.T) {
+	const (
+		disk  = `{"path": "/dev/sd%s", "type": "disk", "size": 107374182400, "rota": true, "ro": false, "serial": "%s"}`
+		bare  = `{"path": "/dev/sda", "type": "disk", "fstype": null, "maj:min": "8:0"}`
+		array = `{"path": "/dev/sdb", "type": "disk", "fstype": "linux_raid_member", "maj:min": "8:16", "children": [{"path": "/dev/md0", "type": "raid1", "fstype": "xfs", "maj:min": "9:0"}]}`
+	)
+	all := func(rows ...string) string { return `{"blockdevices": [` + strings.Join(rows, ", ") + `]}` }
+	for name, tc := range map[string]struct {
+		skip    map[string]any
+		removed bool
+	}{
+		"skipped by its disk":   {skip: map[string]any{"serial": "DATA"}},
+		"skipped by its volume": {skip: map[string]any{"volume_name": "data"}},
+		"one that nobody skips": {skip: map[string]any{"serial": "OTHER"}, removed: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			m := newMachine(t)
+			m.export = "MD_NAME=host:data"
+			looks := map[string]int{}
+			look := func(columns, first, later string) string {
+				looks[columns]++
+				if looks[columns] == 1 {
+					return first
+				}
+				return later
+			}
+			good, data := fmt.Sprintf(disk, "a", "GOOD"), fmt.Sprintf(disk, "b", "DATA")
+			m.install = func(context.Context, []string, func(string)) error { return nil }
+			s := &Step{Hostname: func() (string, error) { return "node-1", nil }, Exec: func(ctx context.Context, argv []string, line func(string)) error {
+				switch columns := argv[len(argv)-1]; {
+				case argv[0] == "lsblk" && columns == blockdev.DiskColumns:
+					line(look(columns, all(good), all(good, data)))
+					return nil
+				case argv[0] == "lsblk" && columns == blockdev.TreeColumns:
+					line(look(columns, all(bare), all(bare, array)))
+					return nil
+				}
+				return m.exec(ctx, argv, line)
+			}}
+			s.Run(t.Context(), order(m, step.Node{
+				InstanceInfo: map[string]any{"root_device": map[string]any{"name": "/dev/sda"}},
+				Properties:   map[string]any{"skip_block_devices": []any{tc.skip}},
+			}))
+			g.Expect(m.installs()).To(Equal(1))
+			wiped := Or(ContainElement("wipefs --all --force /dev/md0"), ContainElement("mdadm --stop /dev/md0"), ContainElement("mdadm --zero-superblock /dev/sdb"))
+			if tc.removed {
+				g.Expect(m.commands).To(wiped)
+			} else {
+				g.Expect(m.commands).NotTo(wiped)
+			}
 		})
 	}
 }

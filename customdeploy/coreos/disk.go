@@ -60,40 +60,50 @@ func (s *Step) choose(ctx context.Context, req *step.Request, plan Plan) (target
 	if twins := host.Twins(chosen.Path); len(twins) > 0 {
 		t.warning = joined(t.warning, fmt.Sprintf("%s is one path of a disk that %s reaches too, and multipathd has made no multipath disk of them: the installed system depends on this one path", chosen.Path, strings.Join(twins, ", ")))
 	}
-	for _, d := range writable.Flatten(host.Tree) {
-		if host.Kept(d.Path) != "" {
-			t.kept = append(t.kept, d.Path)
-		}
-	}
+	t.keep(host)
 	t.args, err = t.kernelArgs(plan.KernelArgs, req.Host)
 	return t, err
 }
 
 // unchanged says why the chosen disk may not be written any more; nil if it may. Until it is
-// written minutes go by, and one that fails may come back by another name.
-func (s *Step) unchanged(ctx context.Context, req *step.Request, plan Plan, chosen target) error {
+// written minutes go by, and one that fails may come back by another name. It notes what has to
+// stay as it is and was not there before.
+func (s *Step) unchanged(ctx context.Context, req *step.Request, plan Plan, chosen *target) error {
 	all, err := blockdev.Disks(ctx, s.Exec, req.Host)
 	if err != nil {
 		return fmt.Errorf("list the disks: %w", err)
-	}
-	i := slices.IndexFunc(all, func(d blockdev.Disk) bool { return d.Path == chosen.Path })
-	if i < 0 {
-		return fmt.Errorf("%s has gone", chosen.Path)
-	}
-	if !all[i].Is(chosen.Disk) {
-		return fmt.Errorf("%s is another disk (%s) than when it was chosen (%s); neither is written", chosen.Path, all[i].Identity(), chosen.Identity())
 	}
 	host, err := writable.Look(ctx, s.Exec, req.Host)
 	if err != nil {
 		return err
 	}
+	i := slices.IndexFunc(all, func(d blockdev.Disk) bool { return d.Path == chosen.Path })
+	if i < 0 {
+		if _, there := blockdev.Find(host.Tree, chosen.Path); there {
+			return fmt.Errorf("%s is none that can be written any more: it has become read-only, or has no size now", chosen.Path)
+		}
+		return fmt.Errorf("%s has gone", chosen.Path)
+	}
+	if !all[i].Is(chosen.Disk) {
+		return fmt.Errorf("%s is another disk (%s) than when it was chosen (%s); neither is written", chosen.Path, all[i].Identity(), chosen.Identity())
+	}
 	if err := plan.keep(ctx, s.Exec, host, all, stays(host, req.Node)); err != nil {
 		return err
 	}
+	chosen.keep(host)
 	if chosen.IsRAID() {
 		return host.InUse(chosen.Path)
 	}
 	return host.Refusal(chosen.Path)
+}
+
+// keep adds what has to stay as it is.
+func (t *target) keep(host *writable.Host) {
+	for _, d := range writable.Flatten(host.Tree) {
+		if host.Kept(d.Path) != "" && !slices.Contains(t.kept, d.Path) {
+			t.kept = append(t.kept, d.Path)
+		}
+	}
 }
 
 // keepsArrays tells that the node's owner has switched cleaning off.

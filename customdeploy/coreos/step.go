@@ -108,7 +108,7 @@ func (s *Step) run(ctx context.Context, req *step.Request) step.Report {
 		return failed(err)
 	}
 	defer ready.close()
-	unchanged := func(ctx context.Context) error { return s.unchanged(ctx, req, plan, disk) }
+	unchanged := func(ctx context.Context) error { return s.unchanged(ctx, req, plan, &disk) }
 	if err := unchanged(ctx); err != nil {
 		return failed(err)
 	}

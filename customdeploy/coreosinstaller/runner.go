@@ -117,13 +117,26 @@ func (r Runner) Install(ctx context.Context, argv []string) error {
 		case <-ctx.Done():
 			return err
 		}
-		if r.Again == nil {
-			continue
-		}
-		if refused := r.Again(ctx); refused != nil {
+		if refused := r.again(ctx); refused != nil {
 			return fmt.Errorf("%w; it is not tried again: %w", err, refused)
 		}
 	}
+}
+
+// again asks whether there may be another try. Who looks at a disk that hangs may have to
+// wait for it, but not for longer than one who writes to it.
+func (r Runner) again(ctx context.Context) error {
+	if r.Again == nil {
+		return nil
+	}
+	hangs := fmt.Errorf("the disk could not be looked at in %v", r.Idle)
+	ctx, cancel := context.WithTimeoutCause(ctx, r.Idle, hangs)
+	defer cancel()
+	err := r.Again(ctx)
+	if err != nil && errors.Is(context.Cause(ctx), hangs) && !errors.Is(err, hangs) {
+		return fmt.Errorf("%w: %w", hangs, err)
+	}
+	return err
 }
 
 // final tells that another try is of no use: there is no program, or no disk to rely

@@ -67,6 +67,23 @@ func TestTriesAndReasons(t *testing.T) {
 	}
 }
 
+// TestADiskThatHangsBetweenTwoTries: whoever looks at it before the next one hangs with it.
+func TestADiskThatHangsBetweenTwoTries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, begin := NewWithT(t), time.Now()
+		r := coreosinstaller.Runner{
+			Idle: 10 * time.Minute, Pauses: []time.Duration{time.Second}, Progress: func(int, string) {}, Warn: func(error) {},
+			Exec:  func(context.Context, []string, func(string)) error { return errors.New("exit status 1") },
+			Again: func(ctx context.Context) error { <-ctx.Done(); return errors.New("lsblk was killed") },
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		err := r.Install(ctx, []string{"coreos-installer"})
+		g.Expect(err).To(MatchError(ContainSubstring("it is not tried again: the disk could not be looked at in 10m0s: lsblk was killed")))
+		g.Expect(time.Since(begin)).To(Equal(10*time.Minute + time.Second))
+	})
+}
+
 func TestTheReasonIsTheInnermostCause(t *testing.T) {
 	for name, tc := range map[string]struct {
 		lines []string
