@@ -104,6 +104,8 @@ type World struct {
 	Hosts []facts.Host
 	// Nodes are the cluster's, by name.
 	Nodes map[string]facts.Node
+	// API is where the cluster's API is.
+	API facts.API
 }
 
 // Decision is what to do with a request.
@@ -129,8 +131,8 @@ type Verdict struct {
 	// Message says what is wrong, and of which host.
 	Message string
 	// Host is the name of the host that the request is for; empty when there is none. Node is that of the
-	// node in it; empty where it cannot be read.
-	Host, Node string
+	// node in it; empty where it cannot be read. Other is that of another host on which the verdict hangs, too.
+	Host, Node, Other string
 }
 
 // Judge decides on one request.
@@ -151,7 +153,7 @@ func Judge(r Request, w World) Verdict {
 		switch decision, message := rule.broken(&in); decision {
 		case Approve:
 		default:
-			v := Verdict{Decision: decision, Reason: rule.reason, Message: message, Node: in.name}
+			v := Verdict{Decision: decision, Reason: rule.reason, Message: message, Node: in.name, Other: in.other}
 			if in.host != nil {
 				v.Host = in.host.Name
 			}
@@ -170,6 +172,8 @@ type input struct {
 	// name is the node's in the request's subject.
 	name string
 	host *facts.Host
+	// other is the name of another host that a rule looked at.
+	other string
 }
 
 // node is the node of the request's name, and whether there is one.

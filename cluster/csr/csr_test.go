@@ -72,6 +72,9 @@ func world() csr.World {
 			{ID: "h2", Name: "node-2", Status: wire.HostStatusInstallingInProgress, Stage: wire.HostStageRebooting, Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.2")}},
 		},
 		Nodes: map[string]facts.Node{},
+		API: facts.API{
+			Names: []string{"api.inside.example.com"}, Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.100")}, Services: []netip.Prefix{netip.MustParsePrefix("10.96.0.0/12")},
+		},
 	}
 }
 
@@ -275,6 +278,73 @@ func TestWhoAsksWithTooMuchIsToldWhy(t *testing.T) {
 	r.PEM = append(r.PEM, bytes.Repeat([]byte("\n"), 1<<20-len(r.PEM))...)
 	v := csr.Judge(r, world())
 	g.Expect(v).To(And(HaveField("Decision", csr.Leave), HaveField("Reason", csr.Unreadable), HaveField("Message", ContainSubstring("1048576 bytes"))))
+}
+
+// TestNobodyServesForTheAPI: what the hub has of a host's addresses, and of its name, is what the host itself has said. One
+// that says that it has an address of the API, or another host's, gets no certificate for that: the authority of
+// kubelets' certificates is the one by which everybody knows the API.
+func TestNobodyServesForTheAPI(t *testing.T) {
+	k := key(t)
+	claims := func(address string) change {
+		return func(_ *csr.Request, c *x509.CertificateRequest, w *csr.World) {
+			c.IPAddresses = append(c.IPAddresses, net.ParseIP(address))
+			w.Hosts[0].Addresses = append(w.Hosts[0].Addresses, netip.MustParseAddr(address))
+		}
+	}
+	called := func(name string) change {
+		return func(r *csr.Request, c *x509.CertificateRequest, w *csr.World) {
+			c.Subject, c.DNSNames, r.Username = subject(name), []string{name}, "system:node:"+name
+			w.Hosts[0].Name = name
+			w.Nodes[name] = facts.Node{Name: name, Ready: true}
+		}
+	}
+	both := func(all ...change) change {
+		return func(r *csr.Request, c *x509.CertificateRequest, w *csr.World) {
+			for _, one := range all {
+				one(r, c, w)
+			}
+		}
+	}
+	other := func(n facts.Node) change {
+		return func(_ *csr.Request, _ *x509.CertificateRequest, w *csr.World) { w.Nodes["node-2"] = n }
+	}
+	controlPlane := func(_ *csr.Request, _ *x509.CertificateRequest, w *csr.World) { w.Hosts[0].Role = wire.HostRoleMaster }
+	second := netip.MustParseAddr("192.0.2.2")
+	for name, tc := range map[string]struct {
+		change change
+		want   csr.Decision
+		reason csr.Reason
+	}{
+		"the virtual address":                   {claims("192.0.2.100"), csr.Leave, csr.NotTheAPI},
+		"the address in the service network":    {claims("10.96.0.1"), csr.Leave, csr.NotTheAPI},
+		"any address of services":               {claims("10.96.0.10"), csr.Leave, csr.NotTheAPI},
+		"one of its own behind them":            {claims("192.0.2.77"), csr.Approve, csr.Approved},
+		"the name in DNS":                       {called("api.inside.example.com"), csr.Leave, csr.NotTheAPI},
+		"the service's short name":              {called("kubernetes"), csr.Leave, csr.NotTheAPI},
+		"the service's name":                    {called("kubernetes.default.svc"), csr.Leave, csr.NotTheAPI},
+		"the service's whole name":              {called("kubernetes.default.svc.cluster.local"), csr.Leave, csr.NotTheAPI},
+		"its own machine":                       {called("localhost"), csr.Leave, csr.NotTheAPI},
+		"a name that only begins so":            {called("kubernetes-1"), csr.Approve, csr.Approved},
+		"one of the control plane":              {both(controlPlane, claims("192.0.2.100")), csr.Approve, csr.Approved},
+		"one of the control plane for services": {both(controlPlane, claims("10.96.0.1")), csr.Leave, csr.NotTheAPI},
+		"another host's, which comes up":        {claims("192.0.2.2"), csr.Leave, csr.TwoAddresses},
+		"another host's, which runs":            {both(claims("192.0.2.2"), other(facts.Node{Name: "node-2", Ready: true, Addresses: []netip.Addr{second}})), csr.Leave, csr.TwoAddresses},
+		"another host's, which is called off": {both(claims("192.0.2.2"), func(_ *csr.Request, _ *x509.CertificateRequest, w *csr.World) {
+			w.Hosts[1].Status = wire.HostStatusCancelled
+		}), csr.Approve, csr.Approved},
+		"that of a host whose node is lost": {both(claims("192.0.2.2"), other(facts.Node{Name: "node-2", Silent: true, Addresses: []netip.Addr{second}})), csr.Approve, csr.Approved},
+		"that of a host whose node was deleted": {both(claims("192.0.2.2"), func(_ *csr.Request, _ *x509.CertificateRequest, w *csr.World) {
+			w.Hosts[1].Status = wire.HostStatusInstalled
+		}), csr.Approve, csr.Approved},
+		"one that another host had before it was installed": {both(claims("192.0.2.2"), other(facts.Node{Name: "node-2", Ready: true})), csr.Approve, csr.Approved},
+	} {
+		t.Run(name, func(t *testing.T) {
+			check(t, k, serving, func(r *csr.Request, c *x509.CertificateRequest, w *csr.World) {
+				w.Nodes["node-1"] = facts.Node{Name: "node-1", Ready: true}
+				tc.change(r, c, w)
+			}, tc.want, tc.reason)
+		})
+	}
 }
 
 // FuzzJudge: whatever a request holds, one that is approved has the subject, the names

@@ -39,6 +39,8 @@ const (
 	NotInstalled Reason = "HostNotInstalled"
 	NodeRuns     Reason = "NodeAlreadyRuns"
 	NoSuchNode   Reason = "NodeMissing"
+	NotTheAPI    Reason = "NameOfTheAPI"
+	TwoAddresses Reason = "AmbiguousAddress"
 )
 
 // A rule looks at one part of a request. It returns Approve when that part is in order.
@@ -66,6 +68,8 @@ var rules = []rule{
 	{NoSuchNode, Serving, "the node exists (waits until it does)", nodeExists},
 	{WrongNames, Serving, "the only name in it is that of the node", servingNames},
 	{WrongAddress, Serving, "it has addresses, and according to the hub, the host has each of them", servingAddresses},
+	{NotTheAPI, Serving, "no name or address in it is the API's: not `localhost`, `kubernetes` with its namespace and domain, or an address of the service networks, and only for the control plane the API's name in DNS or a virtual address", notTheAPI},
+	{TwoAddresses, Serving, "no address in it is that of another host whose node has it, or that has no node yet", oneAddress},
 }
 
 // Rule is a row of the documented table.

@@ -37,6 +37,8 @@ type Cluster struct {
 	LogsCollectedAt time.Time
 	// Operators are those that the hub wants to hear of.
 	Operators []Monitored
+	// API is where its API is.
+	API API
 }
 
 // Monitored is an operator that the hub wants to hear of, and what it heard last.

@@ -66,6 +66,7 @@ func clusterOf(w wire.Cluster) facts.Cluster {
 	if w.Progress != nil {
 		c.Stage, c.Since = w.Progress.FinalizingStage, w.Progress.FinalizingStageStartedAt.Time
 	}
+	c.API = facts.APIOf(&w)
 	for _, o := range w.MonitoredOperators {
 		c.Operators = append(c.Operators, facts.Monitored{
 			Name: o.Name, Version: o.Version, Type: o.OperatorType, Namespace: o.Namespace, Subscription: o.SubscriptionName,

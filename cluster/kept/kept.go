@@ -33,16 +33,18 @@ type Record struct {
 	// SchedulableMasters tells that control-plane nodes take any work.
 	SchedulableMasters bool         `json:"schedulable_masters"`
 	Hosts              []facts.Host `json:"hosts"`
+	// API is where the cluster's API is.
+	API facts.API `json:"api"`
 }
 
 // Of is the record of what the hub says.
 func Of(c facts.Cluster, hosts []facts.Host) Record {
-	return Record{Name: c.Name, SchedulableMasters: c.SchedulableMasters, Hosts: hosts}
+	return Record{Name: c.Name, SchedulableMasters: c.SchedulableMasters, Hosts: hosts, API: c.API}
 }
 
 // Cluster is the part that is no host.
 func (r Record) Cluster() facts.Cluster {
-	return facts.Cluster{Name: r.Name, Status: wire.ClusterStatusInstalling, SchedulableMasters: r.SchedulableMasters}
+	return facts.Cluster{Name: r.Name, Status: wire.ClusterStatusInstalling, SchedulableMasters: r.SchedulableMasters, API: r.API}
 }
 
 // Text is the value of a key.

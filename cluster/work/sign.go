@@ -21,10 +21,13 @@ const looksAtOnce = 100
 
 // looked is what is known of a request after a look, until what it is held against changes.
 type looked struct {
-	// node is for the name of the node in it, world for what there was of that name.
-	node, world uint64
+	// node is for the name of the node in it, and other for that of another host that it was held against.
+	node, other seen
 	reason      csr.Reason
 }
+
+// seen is a name, and what there was of that name.
+type seen struct{ name, world uint64 }
 
 // sign approves the signing requests that are a host's, and says of the others once
 // that they are left alone. Of the kinds of the cluster it waits for the nodes alone, which a
@@ -38,7 +41,7 @@ func (r *Runner) sign(ctx context.Context, v view) {
 	}
 	requests := r.Caches.Requests.All()
 	r.forget(requests)
-	world := csr.World{Hosts: v.hosts, Nodes: v.nodes}
+	world := csr.World{Hosts: v.hosts, Nodes: v.nodes, API: v.cluster.API}
 	states := r.states(world)
 	var open []string
 	for name, q := range requests {
@@ -79,15 +82,16 @@ func (r *Runner) forget(requests map[string]csr.Listed) {
 // many requests is more than this program may hold.
 func (r *Runner) states(w csr.World) map[uint64]uint64 {
 	states := map[uint64]uint64{}
+	api := fmt.Sprintln(w.API)
 	add := func(name string, of ...any) {
 		key := r.sum(name)
 		states[key] = r.sum(fmt.Sprintln(append(of, states[key])...))
 	}
 	for _, h := range w.Hosts {
-		add(h.Name, h.ID, h.Status, h.Stage, h.Addresses)
+		add(h.Name, h.ID, h.Role, h.Status, h.Stage, h.Addresses, api)
 	}
 	for name, n := range w.Nodes {
-		add(name, n.UID, n.Ready)
+		add(name, n.UID, n.Ready, n.Silent, n.Addresses)
 	}
 	return states
 }
@@ -101,7 +105,7 @@ func (r *Runner) open(q csr.Listed, states map[uint64]uint64, v view) bool {
 		return false
 	}
 	before, was := r.memory.looked[q.UID]
-	return !was || states[before.node] != before.world
+	return !was || states[before.node.name] != before.node.world || states[before.other.name] != before.other.world
 }
 
 // turn sorts names so that each has its turn, whatever becomes of those before it.
@@ -130,7 +134,7 @@ func (r *Runner) read(ctx context.Context, name string) (csr.Request, bool, erro
 func (r *Runner) judge(ctx context.Context, q csr.Request, world csr.World, states map[uint64]uint64, v view) {
 	if !q.ApprovedAt.IsZero() {
 		if known := r.tellSigned(ctx, q, v); !known {
-			r.remember(q, q.Node(), csr.Approved, states)
+			r.remember(q, csr.Verdict{Node: q.Node(), Reason: csr.Approved}, states)
 		}
 		return
 	}
@@ -140,16 +144,19 @@ func (r *Runner) judge(ctx context.Context, q csr.Request, world csr.World, stat
 		r.approve(ctx, q, verdict, v)
 	case csr.Leave:
 		if r.leave(ctx, q, verdict) {
-			r.remember(q, verdict.Node, verdict.Reason, states)
+			r.remember(q, verdict, states)
 		}
 	case csr.Wait:
-		r.remember(q, verdict.Node, verdict.Reason, states)
+		r.remember(q, verdict, states)
 	case csr.Ignore: // somebody has settled it just now
 	}
 }
 
-// remember has a request wait until there is something new of its node.
-func (r *Runner) remember(q csr.Request, node string, reason csr.Reason, states map[uint64]uint64) {
-	key := r.sum(node)
-	r.memory.looked[q.UID] = looked{node: key, world: states[key], reason: reason}
+// remember has a request wait until there is something new of its node, or of the other host that it was held against.
+func (r *Runner) remember(q csr.Request, v csr.Verdict, states map[uint64]uint64) {
+	of := func(name string) seen {
+		key := r.sum(name)
+		return seen{key, states[key]}
+	}
+	r.memory.looked[q.UID] = looked{node: of(v.Node), other: of(v.Other), reason: v.Reason}
 }

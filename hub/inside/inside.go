@@ -128,7 +128,7 @@ func (p Program) render(o *sources.Order, from sources.Name) ([]byte, error) {
 // ever asked: a cluster of one host has no hub any more when it begins.
 func known(o *sources.Order) kept.Record {
 	yes := func(b *bool) bool { return b != nil && *b }
-	c := facts.Cluster{Name: o.Cluster.Name, SchedulableMasters: yes(o.Cluster.SchedulableMasters) || yes(o.Cluster.SchedulableMastersForcedTrue)}
+	c := facts.Cluster{Name: o.Cluster.Name, SchedulableMasters: yes(o.Cluster.SchedulableMasters) || yes(o.Cluster.SchedulableMastersForcedTrue), API: facts.APIOf(&o.Cluster)}
 	workers := false
 	var hosts []facts.Host
 	for _, h := range o.Hosts {

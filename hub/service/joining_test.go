@@ -50,6 +50,82 @@ func TestAHostThatJoinsIsInstalledOnceItsIgnitionIsMade(t *testing.T) {
 	})
 }
 
+// roles is a source that notes for which roles it makes something, and is slow: what has to be done meanwhile is done.
+type roles struct {
+	played
+
+	of        []wire.HostRole
+	meanwhile func()
+}
+
+func (s *roles) Make(ctx context.Context, o *sources.Order) (*sources.Made, error) {
+	for _, h := range o.Hosts {
+		s.of = append(s.of, h.Role)
+	}
+	made, err := s.played.Make(ctx, o)
+	if do := s.meanwhile; do != nil {
+		s.meanwhile = nil
+		do()
+	}
+	return made, err
+}
+
+// TestAHostThatChangesWhileItsIgnitionIsMade: a host that joins is installed as what it is, not as what it was when the
+// source began: a worker with the Ignition of the control plane would have the cluster's keys.
+func TestAHostThatChangesWhileItsIgnitionIsMade(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change wire.HostUpdateParams
+		person bool
+	}{
+		"its role":                        {change: wire.HostUpdateParams{HostRole: new(wire.HostUpdateParamsHostRoleWorker)}},
+		"its name":                        {change: wire.HostUpdateParams{HostName: new("another")}},
+		"its labels":                      {change: wire.HostUpdateParams{NodeLabels: []wire.NodeLabelParams{{Key: "site", Value: "north"}}}},
+		"its role, and a person waits":    {change: wire.HostUpdateParams{HostRole: new(wire.HostUpdateParamsHostRoleWorker)}, person: true},
+		"nothing":                         {},
+		"nothing, and a person waits too": {person: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				source := &roles{}
+				w := shared(t, from(source), service.ClusterSpec{})
+				w.installing(hostA)
+				w.Expect(w.stage(hostA, wire.HostStageDone)).To(Succeed())
+				_, err := w.AllowAddHosts(w.ctx, sharedCluster)
+				w.Expect(err).NotTo(HaveOccurred())
+				_, err = w.EnsureInfraEnv(w.ctx, service.InfraEnvSpec{ID: envID, Name: "env", ClusterID: sharedCluster, AutoApprove: !tc.person})
+				w.Expect(err).NotTo(HaveOccurred())
+				w.register(hostB)
+				_, err = w.UpdateHost(w.ctx, key(hostB), wire.HostUpdateParams{HostRole: new(wire.HostUpdateParamsHostRoleMaster)})
+				w.Expect(err).NotTo(HaveOccurred())
+				source.of = nil
+				source.meanwhile = func() {
+					_, err := w.UpdateHost(w.ctx, key(hostB), tc.change)
+					w.Expect(err).NotTo(HaveOccurred())
+				}
+				w.inventory(hostB, nil)
+				synctest.Wait()
+				if tc.person {
+					_, err = w.InstallHost(w.ctx, key(hostB))
+				}
+				pass(time.Minute)
+				synctest.Wait()
+				host, failure := w.Host(w.ctx, key(hostB))
+				w.Expect(failure).NotTo(HaveOccurred())
+				if err != nil { // who is told to try again does
+					w.Expect(err).To(MatchError(ContainSubstring("try again")))
+					w.Expect(host.Status).To(Equal(wire.HostStatusKnown))
+					return
+				}
+				w.Expect(host.Status).To(Equal(wire.HostStatusInstalling), host.StatusInfo)
+				w.Expect(source.of[len(source.of)-1]).To(Equal(host.Role))
+				w.Expect(source.calls).To(Equal(len(source.of)+1), "and that of the first host")
+				changed := tc.change.HostRole != nil || tc.change.HostName != nil || tc.change.NodeLabels != nil
+				w.Expect(len(source.of) > 1).To(Equal(changed), "it is made again only if it is not the host's any more")
+			})
+		})
+	}
+}
+
 // TestAHostThatJoinedComesBackInItsPool: installed anew, it is configured as what it was.
 func TestAHostThatJoinedComesBackInItsPool(t *testing.T) {
 	for name, tc := range map[string]struct {
