@@ -3,12 +3,14 @@ package settle
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 
 	"github.com/ironflow/ironflow/hub/apierror"
 	"github.com/ironflow/ironflow/hub/evaluate"
 	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/instructions"
+	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -74,26 +76,39 @@ func (u *Units) MakeJoining(ctx context.Context, key store.HostKey) (*Joining, e
 	if err != nil {
 		return nil, err
 	}
-	return &Joining{o.Cluster.ID, p}, nil
+	return &Joining{o.Cluster.ID, o.Hosts[0], o.hosts[0], p}, nil
 }
 
 // Joining is what was made for a host that joins a cluster.
 type Joining struct {
 	clusterID string
-	made      *proven
+	// given and ordered are the host as it was made for.
+	given   sources.Host
+	ordered orderedHost
+	made    *proven
+}
+
+// isFor tells that the host still is what the Ignition was made for: its settings and its inventory may change while the
+// source works.
+func (j *Joining) isFor(h *store.Host, c *store.Cluster) bool {
+	if h.ClusterID() != j.clusterID {
+		return false
+	}
+	given, ordered := orderHost(h, c)
+	return reflect.DeepEqual(given, j.given) && reflect.DeepEqual(ordered, j.ordered)
 }
 
 // InstallJoining keeps what was made for a host and orders it to be installed.
 func (w *Work) InstallJoining(h *store.Host, j *Joining) error {
-	if h.ClusterID() != j.clusterID {
-		return apierror.Conflict("host %s is of another cluster than the one that its Ignition was made for; try again", evaluate.HostName(h))
-	}
-	for _, f := range j.made.files {
-		w.PutFile(f)
-	}
 	c, err := w.ClusterOf(h)
 	if err != nil {
 		return err
+	}
+	if c == nil || !j.isFor(h, c) {
+		return apierror.Conflict("host %s is of another cluster by now than its Ignition was made for, or has another role, name, address, disk or setting; try again", evaluate.HostName(h))
+	}
+	for _, f := range j.made.files {
+		w.PutFile(f)
 	}
 	w.TouchCluster(c) // its version vouches for its files
 	h.Unprepared, h.Preparations = "", 0
@@ -136,7 +151,10 @@ func (u *Units) joined(ctx context.Context, j store.Job, outcome any, failure er
 		if c == nil || !instructions.IsDayTwo(&c.API) || c.Hold || !c.AutoInstall || !h.Approved || h.Restored || h.API.Status != wire.HostStatusKnown {
 			return nil // it is wanted again once it is ready
 		}
-		if made, ok := outcome.(*Joining); ok && failure == nil && made.clusterID == c.API.ID {
+		if made, ok := outcome.(*Joining); ok && failure == nil {
+			if !made.isFor(h, c) {
+				return w.Want(joinJob, j.Subject)
+			}
 			return w.InstallJoining(h, made)
 		}
 		why, _ := outcome.(error)

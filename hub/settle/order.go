@@ -98,13 +98,11 @@ func (w *Work) order(c *store.Cluster, hosts []*store.Host) (*order, error) {
 	o.lackKept(c.Kept)
 	for _, h := range hosts {
 		o.lackKept(h.Kept)
-		one := orderedHost{key: h.Key(), id: h.API.ID, shown: evaluate.HostName(h), changes: h.API.IgnitionConfigOverrides, encryption: encryptionOf(h, c)}
+		given, one := orderHost(h, c)
 		if seen[one.id] { // hosts of two infra-envs
 			one.id = h.API.InfraEnvID + "." + h.API.ID
 		}
-		seen[one.id] = true
-		given := hostOf(h, c)
-		one.name, given.ID = given.Name, one.id
+		seen[one.id], given.ID = true, one.id
 		o.Hosts, o.hosts = append(o.Hosts, given), append(o.hosts, one)
 	}
 	if !o.joins {
@@ -119,6 +117,15 @@ func (w *Work) order(c *store.Cluster, hosts []*store.Host) (*order, error) {
 		o.Earlier = &kept.Made
 	}
 	return o, nil
+}
+
+// orderHost is a host in an order: what its source is told, and what the hub merges afterwards.
+func orderHost(h *store.Host, c *store.Cluster) (sources.Host, orderedHost) {
+	given := hostOf(h, c)
+	given.ID = h.API.ID
+	return given, orderedHost{
+		key: h.Key(), id: given.ID, shown: evaluate.HostName(h), name: given.Name, changes: h.API.IgnitionConfigOverrides, encryption: encryptionOf(h, c),
+	}
 }
 
 // lackKept says which members of a record cannot be opened: nothing is made without them.
