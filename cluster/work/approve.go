@@ -60,11 +60,20 @@ func (r *Runner) tell(ctx context.Context, q csr.Request, v view, told map[strin
 	p.Request, p.Type = q.Name, q.Type()
 	err := r.Hub.Signing(ctx, host, p)
 	code := hubapi.Code(err)
-	told[q.UID] = err == nil || code >= http.StatusBadRequest && code < http.StatusInternalServerError && code != http.StatusTooManyRequests
+	told[q.UID] = err == nil || final(code)
 	if err != nil {
 		r.Log.Info("the hub was not told of a signing request", "request", q.Name, "host", host.Name, "error", err)
 	}
 	return true
+}
+
+// final tells that a hub which has answered so will never take it. One that does not know the token may know the next.
+func final(code int) bool {
+	switch code {
+	case http.StatusUnauthorized, http.StatusTooManyRequests:
+		return false
+	}
+	return code >= http.StatusBadRequest && code < http.StatusInternalServerError
 }
 
 // eventsPerHour bounds what is said of requests: whoever has a bootstrap token can make any number.

@@ -9,15 +9,19 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/cluster/csr"
 	"github.com/ironflow/ironflow/cluster/hubapi"
 	"github.com/ironflow/ironflow/cluster/kube"
 	"github.com/ironflow/ironflow/cluster/logs"
@@ -32,6 +36,7 @@ import (
 type requestsAPI struct {
 	mu       sync.Mutex
 	requests map[string]object
+	nodes    []object
 	reads    map[string]int
 	approved []string
 }
@@ -60,6 +65,7 @@ func (a *requestsAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			list = append(list, q)
 		}
 	case r.URL.Path == observe.Nodes:
+		list = append(list, a.nodes...)
 	default:
 		http.NotFound(w, r)
 		return
@@ -97,22 +103,7 @@ func TestStrangersRequestsAreReadOnce(t *testing.T) {
 	hosts := threeHosts()
 	hosts[0].Progress.CurrentStage = wire.HostStageWritingImageToDisk
 	hub := played.Start(t, hosts)
-	server := httptest.NewServer(api)
-	defer server.Close()
-	client, err := hubapi.New(hubapi.Options{URL: hub.URL, ClusterID: played.ClusterID, Token: "secret"})
-	g.Expect(err).NotTo(HaveOccurred())
-	kubernetes, err := kube.New(kube.Access{URL: server.URL})
-	g.Expect(err).NotTo(HaveOccurred())
-	r := &work.Runner{
-		Hub: client, Kube: kubernetes, Caches: observe.New(), Metrics: metrics.New(), Log: slog.New(slog.DiscardHandler), Ring: &logs.Ring{}, Now: time.Now,
-		StartWithin: time.Minute, Busy: 20 * time.Millisecond, Rest: 20 * time.Millisecond, Gap: 10 * time.Millisecond,
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	defer running.Wait()
-	defer stop()
-	running.Go(func() { r.Caches.Follow(ctx, kubernetes, r.Log, func() time.Duration { return time.Hour }) })
-	running.Go(func() { _, _ = r.Run(ctx) })
+	api.watched(t, hub.URL)
 	g.Eventually(api.Approved, long).Should(ConsistOf("z-worker"), "those before it do not hold it up")
 	g.Eventually(func() int { return len(api.Reads()) }, long).Should(Equal(many+2), "each has its turn")
 	calls := hub.Calls()
@@ -125,4 +116,73 @@ func TestStrangersRequestsAreReadOnce(t *testing.T) {
 	g.Expect(reads["writing"]).To(Equal(2))
 	delete(reads, "writing")
 	g.Expect(reads).To(HaveEach(1), "there is nothing new of the others")
+}
+
+// watched has the program work on it until the test ends.
+func (a *requestsAPI) watched(t *testing.T, hub string) {
+	t.Helper()
+	g := NewWithT(t)
+	server := httptest.NewServer(a)
+	t.Cleanup(server.Close)
+	client, err := hubapi.New(hubapi.Options{URL: hub, ClusterID: played.ClusterID, Token: "secret"})
+	g.Expect(err).NotTo(HaveOccurred())
+	kubernetes, err := kube.New(kube.Access{URL: server.URL})
+	g.Expect(err).NotTo(HaveOccurred())
+	r := &work.Runner{
+		Hub: client, Kube: kubernetes, Caches: observe.New(), Metrics: metrics.New(), Log: slog.New(slog.DiscardHandler), Ring: &logs.Ring{}, Now: time.Now,
+		StartWithin: time.Minute, Busy: 20 * time.Millisecond, Rest: 20 * time.Millisecond, Gap: 10 * time.Millisecond,
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	t.Cleanup(func() {
+		stop()
+		running.Wait()
+	})
+	running.Go(func() { r.Caches.Follow(ctx, kubernetes, r.Log, func() time.Duration { return time.Hour }) })
+	running.Go(func() { _, _ = r.Run(ctx) })
+}
+
+// TestARequestIsJudgedAgainWhenAnotherHostIsGone: of two hosts that say that they have an address, neither gets a certificate
+// for it until there is one of them only.
+func TestARequestIsJudgedAgainWhenAnotherHostIsGone(t *testing.T) {
+	g := NewWithT(t)
+	api := &requestsAPI{reads: map[string]int{}, nodes: []object{{"metadata": object{"name": "master-0", "uid": "n"}}}, requests: map[string]object{
+		"serving": servingRequest(g, "serving", "master-0", "192.0.2.1"),
+	}}
+	hosts := threeHosts()
+	hosts[0].Progress.CurrentStage = wire.HostStageJoined // nothing is reported of it
+	hosts[1].Inventory = hosts[0].Inventory
+	hub := played.Start(t, hosts)
+	api.watched(t, hub.URL)
+	g.Eventually(api.Reads, long).Should(HaveKeyWithValue("serving", 1))
+	calls := hub.Calls()
+	g.Eventually(hub.Calls, long).Should(BeNumerically(">", calls+20), "it looks again and again")
+	g.Expect(api.Approved()).To(BeEmpty())
+	g.Expect(api.Reads()).To(HaveKeyWithValue("serving", 1), "there is nothing new of either host")
+	hub.Do(func(_ *wire.Cluster, hosts []wire.Host) { hosts[1].Status = wire.HostStatusCancelled })
+	g.Eventually(api.Approved, long).Should(ConsistOf("serving"))
+}
+
+// TestWhatAHubRefusesForItsTokenIsToldAgain: the token may have been replaced just then, and is read again.
+func TestWhatAHubRefusesForItsTokenIsToldAgain(t *testing.T) {
+	g := NewWithT(t)
+	request := signingRequest(g, "client", "worker-0")
+	request["status"] = object{"conditions": []object{{"type": "Approved", "status": "True", "reason": csr.ApprovedBy, "lastUpdateTime": time.Now().UTC()}}}
+	api := &requestsAPI{reads: map[string]int{}, requests: map[string]object{"client": request}}
+	hub := played.Start(t, threeHosts())
+	at, err := url.Parse(hub.URL)
+	g.Expect(err).NotTo(HaveOccurred())
+	var refused atomic.Bool
+	behind := httputil.NewSingleHostReverseProxy(at)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/events") && !refused.Swap(true) {
+			http.Error(w, `{"code":401,"message":"the token is another one by now"}`, http.StatusUnauthorized)
+			return
+		}
+		behind.ServeHTTP(w, r)
+	}))
+	defer front.Close()
+	api.watched(t, front.URL)
+	g.Eventually(refused.Load, long).Should(BeTrue())
+	g.Eventually(hub.Signed, long).Should(ConsistOf(ContainSubstring("client")))
 }

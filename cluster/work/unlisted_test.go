@@ -11,6 +11,7 @@ import (
 	"encoding/pem"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -87,10 +88,27 @@ func TestSigningWaitsForNoOtherKind(t *testing.T) {
 func signingRequest(g *WithT, name, node string) object {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	g.Expect(err).NotTo(HaveOccurred())
-	raw, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: "system:node:" + node, Organization: []string{"system:nodes"}}}, key)
-	g.Expect(err).NotTo(HaveOccurred())
-	return object{"metadata": object{"name": name, "uid": name, "resourceVersion": "1"}, "spec": object{
+	return requestOf(g, key, name, node, object{
 		"signerName": csr.Client, "username": "system:bootstrap:abcdef", "groups": []string{"system:bootstrappers"}, "usages": []string{"digital signature", "client auth"},
-		"request": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: raw}),
-	}}
+	})
+}
+
+// servingRequest is a running node's for its addresses.
+func servingRequest(g *WithT, name, node string, addresses ...string) object {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	g.Expect(err).NotTo(HaveOccurred())
+	return requestOf(g, key, name, node, object{
+		"signerName": csr.Serving, "username": "system:node:" + node, "groups": []string{"system:nodes"}, "usages": []string{"digital signature", "server auth"},
+	}, addresses...)
+}
+
+func requestOf(g *WithT, key *ecdsa.PrivateKey, name, node string, spec object, addresses ...string) object {
+	template := x509.CertificateRequest{Subject: pkix.Name{CommonName: "system:node:" + node, Organization: []string{"system:nodes"}}}
+	for _, a := range addresses {
+		template.IPAddresses = append(template.IPAddresses, net.ParseIP(a))
+	}
+	raw, err := x509.CreateCertificateRequest(rand.Reader, &template, key)
+	g.Expect(err).NotTo(HaveOccurred())
+	spec["request"] = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: raw})
+	return object{"metadata": object{"name": name, "uid": name, "resourceVersion": "1"}, "spec": spec}
 }
