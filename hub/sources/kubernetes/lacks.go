@@ -44,6 +44,7 @@ func lacks(o *sources.Order) []sources.Lack {
 		lackFiles,       // manifests, proxy, time servers, mirrors that can be written to files
 		lackControlPlane,
 		lackHosts,
+		lackPlaces,  // no host in the place of the API
 		lackEarlier, // what hosts need that join a cluster that runs
 	} {
 		check(o, &f)
