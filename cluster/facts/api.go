@@ -25,7 +25,10 @@ func APIOf(w *wire.Cluster) API {
 		domain := "." + w.Name + "." + w.BaseDNSDomain
 		out.Names = []string{strings.ToLower("api" + domain), strings.ToLower("api-int" + domain)}
 	}
-	if name := strings.ToLower(wire.Value(w.APIVIPDNSName)); name != "" && !slices.Contains(out.Names, name) {
+	name := strings.ToLower(wire.Value(w.APIVIPDNSName))
+	if a, err := netip.ParseAddr(name); err == nil {
+		out.Addresses = append(out.Addresses, a.Unmap())
+	} else if name != "" && !slices.Contains(out.Names, name) {
 		out.Names = append(out.Names, name)
 	}
 	for _, one := range w.APIVIPs {

@@ -12,7 +12,7 @@ import (
 )
 
 func record() kept.Record {
-	return kept.Of(facts.Cluster{Name: "edge", SchedulableMasters: true, Status: wire.ClusterStatusInstalling}, []facts.Host{
+	return kept.Of(facts.Cluster{Name: "edge", SchedulableMasters: true, Status: wire.ClusterStatusInstalling, API: facts.API{Names: []string{"api.edge.example.com"}}}, []facts.Host{
 		{ID: "a", Name: "zero", Role: wire.HostRoleMaster, Addresses: []netip.Addr{netip.MustParseAddr("2001:db8::10")}, Labels: map[string]string{"site": "north"}},
 		{ID: "b", Name: "one", Role: wire.HostRoleMaster, Status: wire.HostStatusInstallingInProgress, Stage: wire.HostStageJoined},
 		{ID: "c", Name: "two", Role: wire.HostRoleMaster, Status: wire.HostStatusInstalled, Stage: wire.HostStageDone},
