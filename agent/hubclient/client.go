@@ -79,11 +79,25 @@ type Client struct {
 	http    *http.Client
 }
 
+// CheckURL tells what is wrong with the URL of a hub.
+func CheckURL(text string) error {
+	_, err := parseURL(text)
+	return err
+}
+
+func parseURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, fmt.Errorf("hub URL %q: want http(s)://HOST[:PORT][/PREFIX]", text)
+	}
+	return u, nil
+}
+
 // New checks the options and returns a client. It opens no connection.
 func New(o Options) (*Client, error) {
-	u, err := url.Parse(o.URL)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, fmt.Errorf("hub URL %q: want http(s)://HOST[:PORT][/PREFIX]", o.URL)
+	u, err := parseURL(o.URL)
+	if err != nil {
+		return nil, err
 	}
 	roots, err := hosthttp.Roots(o.Dir, o.CAFile)
 	if err != nil {

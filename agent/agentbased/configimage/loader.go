@@ -141,6 +141,9 @@ func (l Loader) load(ctx context.Context, device string, read func(string) ([]by
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
+		if err := l.hub(contents); err != nil {
+			return err
+		}
 		if err := s.Unpack(contents); err != nil {
 			return err
 		}

@@ -91,6 +91,9 @@ func (a *appliance) loader(medium func() ([]byte, error)) configimage.Loader {
 	}
 }
 
+// rendezvous is the file of a config image that hosts wait for.
+const rendezvous = "NODE_ZERO_IP=192.0.2.1\nSERVICE_BASE_URL=http://192.0.2.1:8090/\n"
+
 // settings are a whole config image.
 func settings(release string) []byte { return changed(release, nil) }
 
@@ -98,7 +101,7 @@ func settings(release string) []byte { return changed(release, nil) }
 func changed(release string, files map[string]string) []byte {
 	const manifests = "etc/assisted/manifests/"
 	all := map[string]string{
-		"etc/assisted/rendezvous-host.env": "NODE_ZERO_IP=192.0.2.1\n",
+		"etc/assisted/rendezvous-host.env": rendezvous,
 		manifests + "agent-cluster-install.yaml": `{apiVersion: extensions.hive.openshift.io/v1beta1, kind: AgentClusterInstall, metadata: {name: edge}, spec: {
 			clusterDeploymentRef: {name: edge}, imageSetRef: {name: edge}, provisionRequirements: {controlPlaneAgents: 1}}}`,
 		manifests + "cluster-deployment.yaml":          "{apiVersion: hive.openshift.io/v1, kind: ClusterDeployment, metadata: {name: edge}, spec: {clusterName: edge, baseDomain: lab.example}}",
@@ -141,7 +144,7 @@ func TestAConfigImageIsLoaded(t *testing.T) {
 		medium, failed = settings("quay.io/r:1"), nil
 		g.Expect(<-loaded).To(Succeed())
 		g.Expect(<-waited).To(Succeed())
-		g.Expect(a.read(places.RendezvousHost)).To(Equal("NODE_ZERO_IP=192.0.2.1\n"))
+		g.Expect(a.read(places.RendezvousHost)).To(Equal(rendezvous))
 		g.Expect(a.read("/etc/assisted/manifests/pull-secret.yaml")).To(ContainSubstring("kind: Secret"))
 		g.Expect(a.dir.Path("/etc/assisted/extra-manifests")).To(BeADirectory())
 		g.Expect(a.read(places.Keyfiles + "/eth0.nmconnection")).To(ContainSubstring("interface-name=enp1s0"))
@@ -200,7 +203,7 @@ func TestAConfigImageOfOtherHosts(t *testing.T) {
 				next()
 				if tc.want == "" {
 					g.Expect(<-ended).To(Succeed())
-					g.Expect(a.read(places.RendezvousHost)).To(Equal("NODE_ZERO_IP=192.0.2.1\n"))
+					g.Expect(a.read(places.RendezvousHost)).To(Equal(rendezvous))
 				} else {
 					g.Expect(a.read("/etc/motd.d/95_load-config-image")).To(And(HavePrefix("Installation cannot proceed: "), ContainSubstring(tc.want)))
 					entries, err := os.ReadDir(a.dir.Path("/etc/assisted"))
@@ -312,6 +315,26 @@ func TestAConfigImageThatCouldNotBeUsed(t *testing.T) {
 			[]string{`NODE_ZERO_IP in /etc/assisted/rendezvous-host.env: "node-0" is not an address`},
 		},
 		"nobody": {map[string]string{"etc/assisted/rendezvous-host.env": "A=1\n"}, []string{"NODE_ZERO_IP in /etc/assisted/rendezvous-host.env: no address is given"}},
+		"no hub": {
+			map[string]string{"etc/assisted/rendezvous-host.env": "NODE_ZERO_IP=192.0.2.1\n"},
+			[]string{"SERVICE_BASE_URL is not set in /etc/assisted/rendezvous-host.env"},
+		},
+		"no URL": {
+			map[string]string{"etc/assisted/rendezvous-host.env": "NODE_ZERO_IP=192.0.2.1\nSERVICE_BASE_URL=192.0.2.1:8090\n"},
+			[]string{`SERVICE_BASE_URL in /etc/assisted/rendezvous-host.env: hub URL "192.0.2.1:8090": want http(s)://HOST[:PORT][/PREFIX]`},
+		},
+		"no id": {
+			map[string]string{"usr/local/share/assisted-service/assisted-service.env": "INFRA_ENV_ID=edge\n"},
+			[]string{`/usr/local/share/assisted-service/assisted-service.env: INFRA_ENV_ID`, `"edge"`, "a UUID"},
+		},
+		"no number of hosts": {
+			map[string]string{"usr/local/share/start-cluster/start-cluster.env": "REQUIRED_MASTER_NODES=three\n"},
+			[]string{`/usr/local/share/start-cluster/start-cluster.env: REQUIRED_MASTER_NODES "three": want a number of hosts`},
+		},
+		"nobody of the control plane": {
+			map[string]string{"usr/local/share/start-cluster/start-cluster.env": "REQUIRED_MASTER_NODES=0\nREQUIRED_WORKER_NODES=2\n"},
+			[]string{`/usr/local/share/start-cluster/start-cluster.env: REQUIRED_MASTER_NODES: a cluster has at least one host of the control plane`},
+		},
 		"no environment file": {
 			map[string]string{"usr/local/share/start-cluster/start-cluster.env": "REQUIRED_MASTER_NODES: 3\n"},
 			[]string{"/usr/local/share/start-cluster/start-cluster.env: line 1 is not NAME=value"},
@@ -351,9 +374,30 @@ func TestAConfigImageThatCouldNotBeUsed(t *testing.T) {
 				g.Expect(a.started).To(BeEmpty())
 				medium = settings("quay.io/r:1")
 				g.Expect(<-loaded).To(Succeed())
-				g.Expect(a.read(places.RendezvousHost)).To(Equal("NODE_ZERO_IP=192.0.2.1\n"))
+				g.Expect(a.read(places.RendezvousHost)).To(Equal(rendezvous))
 			})
 		})
+	}
+}
+
+// TestModesOfAConfigImage are those of a careless maker: what may hold secrets is root's alone all the
+// same, and what an appliance adds to the list is nobody else's to write.
+func TestModesOfAConfigImage(t *testing.T) {
+	g := NewWithT(t)
+	a := newAppliance(t)
+	files := []configimage.File{
+		{Path: "/etc/assisted/manifests/pull-secret.yaml", Mode: 0o666}, {Path: places.RendezvousHost, Mode: 0o644},
+		{Path: places.ServiceSettings + "/assisted-service.env", Mode: 0o644}, {Path: places.ClusterCertificates + "/root-ca.key", Mode: 0o644},
+		{Path: "/etc/issue", Mode: 0o666}, {Path: "/etc/containers/registries.conf", Mode: 0o644},
+	}
+	s, err := configimage.OpenStore(a.dir)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer s.Close()
+	g.Expect(s.Place(files)).To(Succeed())
+	for i, want := range []os.FileMode{0o600, 0o600, 0o600, 0o600, 0o644, 0o644} {
+		info, err := os.Stat(a.dir.Path(files[i].Path))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(info.Mode().Perm()).To(Equal(want), files[i].Path)
 	}
 }
 
@@ -384,7 +428,7 @@ func TestACardWithoutACable(t *testing.T) {
 	a.unplugged = "enp1s0"
 	g.Expect(a.loader(func() ([]byte, error) { return settings("quay.io/r:1"), nil }).Run(t.Context(), "/dev/sr1")).To(Succeed())
 	g.Expect(a.started).To(ContainElement("nmcli --wait 30 connection up id eth0 ifname enp1s0"))
-	g.Expect(a.read(places.RendezvousHost)).To(Equal("NODE_ZERO_IP=192.0.2.1\n"))
+	g.Expect(a.read(places.RendezvousHost)).To(Equal(rendezvous))
 }
 
 // TestALossOfPower stops at each program that is started, and throws away what a process
@@ -400,7 +444,7 @@ func TestALossOfPower(t *testing.T) {
 			g.Expect(a.loader(func() ([]byte, error) { return settings("quay.io/r:1"), nil }).Run(ctx, "/dev/sr1")).To(MatchError(context.Canceled))
 			g.Expect(a.read(places.RendezvousHost)).To(Equal("missing"), "nobody begins with half of the settings")
 			g.Expect(a.loader(nil).Wait(t.Context())).To(Succeed())
-			g.Expect(a.read(places.RendezvousHost)).To(Equal("NODE_ZERO_IP=192.0.2.1\n"))
+			g.Expect(a.read(places.RendezvousHost)).To(Equal(rendezvous))
 			g.Expect(a.started[len(a.started)-1]).To(HavePrefix("systemctl --no-block enable"))
 			entries, err := filepath.Glob(a.dir.Path("/etc/assisted") + "/.config-image.*")
 			g.Expect(err).NotTo(HaveOccurred())
@@ -415,7 +459,7 @@ func TestALossOfPowerWhileUnpacking(t *testing.T) {
 	a := newAppliance(t)
 	a.write(t, "/etc/assisted/.config-image.incoming/files/etc/assisted/rendezvous-host.env", "NODE_ZERO_IP=half")
 	g.Expect(a.loader(func() ([]byte, error) { return settings("quay.io/r:1"), nil }).Run(t.Context(), "/dev/sr1")).To(Succeed())
-	g.Expect(a.read(places.RendezvousHost)).To(Equal("NODE_ZERO_IP=192.0.2.1\n"))
+	g.Expect(a.read(places.RendezvousHost)).To(Equal(rendezvous))
 }
 
 // A host whose folder leads out of its root gets nothing written there.
@@ -448,7 +492,7 @@ func TestARealMedium(t *testing.T) {
 	l := a.loader(nil)
 	l.Medium = nil
 	g.Expect(l.Run(t.Context(), "/dev/sr1")).To(Succeed())
-	g.Expect(a.read(places.RendezvousHost)).To(Equal("NODE_ZERO_IP=192.0.2.1\n"))
+	g.Expect(a.read(places.RendezvousHost)).To(Equal(rendezvous))
 
 	_, err = configimage.ReadMedium(filepath.Join(dir, "missing"))
 	g.Expect(err).To(MatchError(ContainSubstring("no medium")))

@@ -7,10 +7,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/ironflow/ironflow/agent/agentbased/client"
 	"github.com/ironflow/ironflow/agent/agentbased/hostsettings"
+	"github.com/ironflow/ironflow/agent/agentbased/hubcalls"
+	"github.com/ironflow/ironflow/agent/agentbased/lead"
 	"github.com/ironflow/ironflow/agent/agentbased/manifests"
 	"github.com/ironflow/ironflow/agent/agentbased/places"
+	"github.com/ironflow/ironflow/agent/hubclient"
 )
 
 // A host takes one config image. What its programs would stumble over later is looked for
@@ -39,13 +44,41 @@ func environment(f File) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Path, err)
 	}
-	if f.Path != places.RendezvousHost {
+	var wrong []error
+	if f.Path == places.RendezvousHost {
+		if _, err := places.Rendezvous(values[places.NodeZeroIP]); err != nil {
+			wrong = append(wrong, fmt.Errorf("%s in %s: %w", places.NodeZeroIP, f.Path, err))
+		}
+	}
+	if url := values[places.ServiceBaseURL]; url != "" {
+		if err := hubclient.CheckURL(url); err != nil {
+			wrong = append(wrong, fmt.Errorf("%s in %s: %w", places.ServiceBaseURL, f.Path, err))
+		}
+	}
+	if id := values[places.InfraEnvID]; id != "" && uuid.Validate(id) != nil {
+		wrong = append(wrong, fmt.Errorf("%s: %s is %.100q: want a UUID", f.Path, places.InfraEnvID, id))
+	}
+	if err := lead.CheckRequired(values); err != nil {
+		wrong = append(wrong, fmt.Errorf("%s: %w", f.Path, err))
+	}
+	return errors.Join(wrong...)
+}
+
+// hub tells that nobody says where the hub will be: neither the archive nor what the appliance has.
+func (l Loader) hub(c Contents) error {
+	values, err := places.Settings(l.Dir)
+	if err == nil && values[places.ServiceBaseURL] != "" {
 		return nil
 	}
-	if _, err := places.Rendezvous(values[places.NodeZeroIP]); err != nil {
-		return fmt.Errorf("%s in %s: %w", places.NodeZeroIP, f.Path, err)
+	for _, f := range c.Files {
+		if !strings.HasSuffix(f.Path, ".env") {
+			continue
+		}
+		if values, err := places.ParseEnv(string(f.Data)); err == nil && values[places.ServiceBaseURL] != "" {
+			return nil
+		}
 	}
-	return nil
+	return hubcalls.ErrNoURL
 }
 
 // hash is the form of a password's hash in /etc/shadow; the last one opens nothing.

@@ -121,11 +121,22 @@ func (s *Store) Accepted() (*Contents, error) {
 // Place puts files into place, each of them at once.
 func (s *Store) Place(files []File) error {
 	for _, f := range files {
-		if err := s.write(strings.TrimPrefix(f.Path, "/"), f.Data, fs.FileMode(f.Mode)); err != nil {
+		if err := s.write(strings.TrimPrefix(f.Path, "/"), f.Data, modeOf(f)); err != nil {
 			return fmt.Errorf("put %s into place: %w", f.Path, err)
 		}
 	}
 	return nil
+}
+
+// privateFolders hold secrets, which only root's programs read.
+var privateFolders = []string{places.Assisted, places.ServiceSettings, places.ClusterCertificates, path.Dir(places.StartCluster), hostfile.ConfigDir}
+
+// modeOf is the mode that a file gets. That of the archive counts as far as it gives nothing away.
+func modeOf(f File) fs.FileMode {
+	if slices.ContainsFunc(privateFolders, func(folder string) bool { return strings.HasPrefix(f.Path, folder+"/") }) {
+		return fs.FileMode(f.Mode) &^ 0o077
+	}
+	return fs.FileMode(f.Mode) &^ 0o022
 }
 
 // Done notes that the contents are in place, and throws the copy away.

@@ -19,10 +19,25 @@ const (
 )
 
 // required says how many hosts the cluster has: by the settings, or else by its manifest.
-func required(dir hostfile.Dir, settings map[string]string) (r Required, err error) {
+func required(dir hostfile.Dir, settings map[string]string) (Required, error) {
 	if settings[requiredMasters] == "" {
 		return fromManifest(dir)
 	}
+	return numbers(settings)
+}
+
+// CheckRequired tells what is wrong with what settings say of how many hosts the cluster has; nothing
+// where they leave that to its manifest.
+func CheckRequired(settings map[string]string) error {
+	if settings[requiredMasters] == "" {
+		return nil
+	}
+	_, err := numbers(settings)
+	return err
+}
+
+// numbers are those that the settings say.
+func numbers(settings map[string]string) (r Required, err error) {
 	for name, n := range map[string]*int{requiredMasters: &r.Masters, requiredWorkers: &r.Workers, requiredArbiters: &r.Arbiters} {
 		if settings[name] == "" {
 			continue

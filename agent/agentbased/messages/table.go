@@ -78,6 +78,7 @@ const (
 	RegistryPassedOver     ID = "registry_passed_over"
 	TokensExpire           ID = "tokens_expire"
 	TokensExpired          ID = "tokens_expired"
+	TokensUnusable         ID = "tokens_unusable"
 	ServicesWaiting        ID = "services_waiting"
 	HubStatePassedOver     ID = "hub_state_passed_over"
 	HubFailed              ID = "hub_failed"
@@ -153,6 +154,7 @@ var table = []Message{
 
 	{TokensExpire, SlotTokens, Warning, "The authentication token of this image ends at %s; a host that is not installed by then needs a new image.", []string{"time"}},
 	{TokensExpired, SlotTokens, Error, "Installation cannot proceed: the authentication token of this image has ended at %s, and this host's clock says %s. Make a new image and boot it, or set the clock.", []string{"time", "the host's time"}},
+	{TokensUnusable, SlotTokens, Error, "Installation cannot proceed: the authentication tokens of this image cannot be used: %s. Make a new image and boot it.", []string{"reason"}},
 
 	{ServicesWaiting, SlotServices, Warning, "Waiting for services: %s", []string{"services and their states"}},
 

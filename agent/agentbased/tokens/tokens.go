@@ -41,12 +41,9 @@ type Program struct {
 func (p Program) Run(ctx context.Context) error {
 	good := false
 	for {
-		settings, err := places.Settings(p.Dir)
-		if err != nil {
-			return err
-		}
-		end, err := ends(settings)
-		if err != nil {
+		end, err := p.end()
+		if err != nil { // nobody here would know otherwise why nothing is installed
+			p.Console.Fail(ctx, messages.TokensUnusable, err)
 			return err
 		}
 		now := time.Now()
@@ -69,6 +66,15 @@ func (p Program) Run(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// end is when the first of this host's tokens ends; zero for never.
+func (p Program) end() (time.Time, error) {
+	settings, err := places.Settings(p.Dir)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return ends(settings)
 }
 
 // ends is when the first of the tokens ends; zero for never. Their signatures are the hub's

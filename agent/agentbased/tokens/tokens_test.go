@@ -97,7 +97,12 @@ func TestTokensThatCannotBeRead(t *testing.T) {
 		"AUTH_TOKEN_EXPIRY=soon":            `AUTH_TOKEN_EXPIRY "soon": want a time such as 2026-01-31T12:00:00Z`,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			NewWithT(t).Expect(<-begin(t, settings).ended).To(MatchError(want))
+			g := NewWithT(t)
+			s := begin(t, settings)
+			g.Expect(<-s.ended).To(MatchError(want))
+			g.Expect(s.says()).To(ContainSubstring("Installation cannot proceed: the authentication tokens of this image cannot be used: "+want), "nobody would know why nothing is installed")
+			g.Expect(s.says()).NotTo(ContainSubstring("topsecret"))
+			g.Expect(s.ready).To(BeZero())
 		})
 	}
 }
