@@ -386,13 +386,16 @@ func TestModesOfAConfigImage(t *testing.T) {
 	g := NewWithT(t)
 	a := newAppliance(t)
 	files := []configimage.File{
-		{Path: "/etc/assisted/manifests/pull-secret.yaml", Mode: 0o666}, {Path: places.RendezvousHost, Mode: 0o644},
-		{Path: places.ServiceSettings + "/assisted-service.env", Mode: 0o644}, {Path: places.ClusterCertificates + "/root-ca.key", Mode: 0o644},
-		{Path: "/etc/issue", Mode: 0o666}, {Path: "/etc/containers/registries.conf", Mode: 0o644},
+		{Path: "/etc/assisted/manifests/pull-secret.yaml", Mode: 0o666},
+		{Path: places.RendezvousHost, Mode: 0o644},
+		{Path: places.ServiceSettings + "/assisted-service.env", Mode: 0o644},
+		{Path: places.ClusterCertificates + "/root-ca.key", Mode: 0o644},
+		{Path: "/etc/issue", Mode: 0o666},
+		{Path: "/etc/containers/registries.conf", Mode: 0o644},
 	}
 	s, err := configimage.OpenStore(a.dir)
 	g.Expect(err).NotTo(HaveOccurred())
-	defer s.Close()
+	defer func() { g.Expect(s.Close()).To(Succeed()) }()
 	g.Expect(s.Place(files)).To(Succeed())
 	for i, want := range []os.FileMode{0o600, 0o600, 0o600, 0o600, 0o644, 0o644} {
 		info, err := os.Stat(a.dir.Path(files[i].Path))

@@ -78,7 +78,7 @@ const (
 	RegistryPassedOver     ID = "registry_passed_over"
 	TokensExpire           ID = "tokens_expire"
 	TokensExpired          ID = "tokens_expired"
-	TokensUnusable         ID = "tokens_unusable"
+	TokensUnusable         ID = "tokens_unusable" //nolint:gosec // a name
 	ServicesWaiting        ID = "services_waiting"
 	HubStatePassedOver     ID = "hub_state_passed_over"
 	HubFailed              ID = "hub_failed"
