@@ -53,7 +53,7 @@ type Record struct {
 // system of another kind. An image that is made again from the same input into the same folder is the
 // same one.
 func image(dir hostfile.Dir) (string, error) {
-	settings, err := places.Settings(dir)
+	settings, err := places.ImageSettings(dir)
 	if settings[places.InfraEnvID] == "" {
 		return "", err
 	}

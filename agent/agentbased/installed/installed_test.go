@@ -129,6 +129,16 @@ func TestTheImageKnowsTheHostAgain(t *testing.T) {
 	})
 }
 
+// TestTheImageIsKnownByItsOwnSettings and not by what the client has noted since the boot, which is
+// gone at the next one: the rendezvous host alone has that, and would be installed again.
+func TestTheImageIsKnownByItsOwnSettings(t *testing.T) {
+	h := newHost(t)
+	h.file(places.ClientConfig, "INFRA_ENV_ID=E\nCLUSTER_ID=c\n")
+	h.leave("a")
+	h.Expect(places.Remove(h.dir, places.ClientConfig)).To(Succeed())
+	h.Expect(h.find("a")).NotTo(BeNil())
+}
+
 // TestWhatIsNoRecord does not keep a host from its installation.
 func TestWhatIsNoRecord(t *testing.T) {
 	h := newHost(t)

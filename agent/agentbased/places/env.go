@@ -22,6 +22,16 @@ const maxEnv = 1 << 20
 // rendezvous host's, node zero's, the client's. They are read from their files, and
 // not from the process's environment, because most of them appear after a unit began.
 func Settings(dir hostfile.Dir) (map[string]string, error) {
+	return settings(dir, StartCluster, AddNodes, RendezvousHost, NodeZero, ClientConfig)
+}
+
+// ImageSettings returns what came with the image, or with the config image: the same at each boot.
+func ImageSettings(dir hostfile.Dir) (map[string]string, error) {
+	return settings(dir, StartCluster, AddNodes, RendezvousHost)
+}
+
+// settings are those of the hub's files, and of further ones.
+func settings(dir hostfile.Dir, further ...string) (map[string]string, error) {
 	files, err := fs.Glob(os.DirFS(dir.Path(ServiceSettings)), "*.env")
 	if err != nil {
 		return nil, err
@@ -32,7 +42,7 @@ func Settings(dir hostfile.Dir) (map[string]string, error) {
 	}
 	all := map[string]string{}
 	var wrong []error
-	for _, file := range append(files, StartCluster, AddNodes, RendezvousHost, NodeZero, ClientConfig) {
+	for _, file := range append(files, further...) {
 		values, err := ReadEnv(dir, file)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			wrong = append(wrong, err)
