@@ -179,7 +179,7 @@ func (s *Saver[T]) brief(ctx context.Context, obj T) (context.Context, error) {
 func shell[T client.Object](obj T) T {
 	c := reflect.New(reflect.TypeOf(obj).Elem())
 	c.Elem().Set(reflect.ValueOf(obj).Elem())
-	return c.Interface().(T) //nolint:forcetypeassert,errcheck // it is a pointer of the type of obj
+	return c.Interface().(T) //nolint:forcetypeassert // it is a pointer of the type of obj
 }
 
 // clone returns a deep copy of the same type.
