@@ -18,6 +18,8 @@ import (
 type machine struct {
 	t    *testing.T
 	root string
+	// said is what the script printed that ran last.
+	said string
 }
 
 // newMachine has a host's scripts, with the folders of a system below root.
@@ -63,6 +65,7 @@ func (m *machine) run(name string) bool {
 	}
 	out, err := command.CombinedOutput()
 	m.t.Logf("%s: %v\n%s", name, err, out)
+	m.said = string(out)
 	return err == nil
 }
 
@@ -194,10 +197,27 @@ func TestAControlPlaneThatWasInterruptedJoinsAgain(t *testing.T) {
 
 // etcd has the cluster's etcd on two hosts, of which the first does not answer, with these members.
 func (m *machine) etcd(members ...string) {
-	m.program("kubectl", `[[ $* != *"get pods"* ]] || echo https://192.0.2.7:2379 https://192.0.2.8:2379`)
+	m.nodes("")
 	m.program("curl", `[[ $* != *192.0.2.7:2379* ]] || exit 28; [[ $* != */list ]] || cat $ROOT/members`)
 	members = append(members, `{"ID":"8","name":"n0","peerURLs":["https://192.0.2.8:2380"],"clientURLs":["https://192.0.2.8:2379"]}`)
 	m.write("members", `{"header":{"cluster_id":"77"}, "members":[`+strings.Join(members, ",")+"]}")
+}
+
+// nodes has the cluster's nodes besides: a line each with name, whether it is Ready, and addresses.
+func (m *machine) nodes(lines string) {
+	m.program("kubectl", `[[ $* != *"get pods"* ]] || echo https://192.0.2.7:2379 https://192.0.2.8:2379; [[ $* != *"get nodes"* ]] || printf '`+lines+`'`)
+}
+
+// TestAnEtcdThatRunsIsNotRemoved: two hosts have got one address by mistake, and the other one is no lost one.
+func TestAnEtcdThatRunsIsNotRemoved(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t, units.Host{})
+	m.authorities()
+	m.etcd(`{"ID":"5","name":"n3","peerURLs":["https://192.0.2.9:2380"]}`)
+	m.nodes(`n0 True 192.0.2.8 n0\nn3 True 192.0.2.9 n3\n`)
+	g.Expect(m.run("join.sh")).To(BeFalse())
+	g.Expect(m.calls()).NotTo(Or(ContainSubstring("member/remove"), ContainSubstring("kubeadm join")))
+	g.Expect(m.said).To(ContainSubstring("node n3 is Ready and has the address 192.0.2.9, too"))
 }
 
 // TestAHostThatTakesAnothersAddress: what the earlier host was in etcd is lost with its disk, and etcd takes nobody for
@@ -212,20 +232,25 @@ func TestAHostThatTakesAnothersAddress(t *testing.T) {
 	for name, tc := range map[string]struct {
 		members []string
 		data    bool
+		nodes   string
 		removed string
 	}{
-		"none before":           {nil, false, ""},
-		"it was there":          {[]string{earlier}, false, "10501334649042878790"},
-		"in another order":      {[]string{another, spaced}, false, "5"},
-		"its data are here":     {[]string{earlier}, true, ""},
-		"it has never run":      {[]string{unnamed}, false, ""},
-		"one of a like address": {[]string{another}, false, ""},
+		"none before":           {nil, false, "", ""},
+		"it was there":          {[]string{earlier}, false, "", "10501334649042878790"},
+		"in another order":      {[]string{another, spaced}, false, "", "5"},
+		"its data are here":     {[]string{earlier}, true, "", ""},
+		"it has never run":      {[]string{unnamed}, false, "", ""},
+		"one of a like address": {[]string{another}, false, "", ""},
+		"others run, and its node is lost": {
+			[]string{earlier}, false, `n0 True 192.0.2.8 n0\nn3 Unknown 192.0.2.9 n3\nn4 True 192.0.2.99 n4\n`, "10501334649042878790",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			m := newMachine(t, units.Host{})
 			m.authorities()
 			m.etcd(tc.members...)
+			m.nodes(tc.nodes)
 			if tc.data {
 				m.write("var/lib/etcd/member/wal/0", "")
 			}

@@ -47,9 +47,21 @@ forget_member() {
     echo "no etcd of the cluster answers" >&2
     return 1
   fi
+  local nodes="" name ready addresses other=""
+  nodes=$(kubectl --kubeconfig="$access/admin.conf" --request-timeout=20s get nodes \
+    --output 'jsonpath={range .items[*]}{.metadata.name} {.status.conditions[?(@.type=="Ready")].status} {.status.addresses[*].address}{"\n"}{end}')
+  while read -r name ready addresses; do
+    if [ "$name" != "$NODE" ] && [ "$ready" = True ] && [[ " $addresses " == *" $ADDRESS "* ]]; then
+      other=$name
+    fi
+  done <<<"$nodes"
   while read -r line; do
     if [[ $line == *"\"$peer\""* && $line =~ \"name\":\ *\"[^\"] && $line =~ \"ID\":\ *\"([0-9]+)\" ]]; then
       id=${BASH_REMATCH[1]}
+      if [ -n "$other" ]; then # two hosts were given one address, and that one is not lost
+        echo "node $other is Ready and has the address $ADDRESS, too: its member of etcd is not removed; if it is lost, this goes on when Kubernetes has noticed, else give one of the two another address" >&2
+        return 1
+      fi
       echo "an earlier host at $ADDRESS is a member of etcd, and its data are not here: the member is removed"
       ask_etcd remove "{\"ID\":\"$id\"}" >/dev/null
     fi
