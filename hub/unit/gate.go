@@ -13,8 +13,7 @@ import (
 // atOnce is how many attempts are under way at the same time. Each holds what it has read and decoded until it is
 // stored: without a bound, 10,000 hosts that boot together keep the decoded inventories of all that wait for the one
 // writer in memory (rss_mib of `make bench-hub`). Units of a large cluster come one after the other, each beside so many
-// others: with 8 on one core, its hosts wait so long that they are refused a second time (refused_most of
-// `make bench-hub CORES=1`).
+// others: the more there are, the longer its hosts wait (refused_most of `make bench-hub CORES=1`).
 const atOnce = 4
 
 // patience is how long a unit waits for others in all. Agents give a call up after 30 s: a hub that is
