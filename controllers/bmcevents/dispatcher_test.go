@@ -26,6 +26,17 @@ func newDispatcher(t *testing.T, busy bool, told *kevents.FakeRecorder) *Dispatc
 	}
 }
 
+// TestAStreamIsOpenBeforeTheHostIsHeardOf: what the host missed before is told all the same.
+func TestAStreamIsOpenBeforeTheHostIsHeardOf(t *testing.T) {
+	g := NewWithT(t)
+	dispatcher, woken := newDispatcher(t, false, nil), 0
+	dispatcher.OnHost(func(types.NamespacedName, bool) { woken++ })
+	dispatcher.begins("u")
+	dispatcher.begins("nobody")
+	dispatcher.Wake(events.Wake{Host: "u", Kind: meaning.Look})
+	g.Expect(woken).To(Equal(1))
+}
+
 // TestWhoIsWoken: each kind of event wakes those who do its reads; a host at rest waits
 // for its power only, so that a fleet that talks costs no passes.
 func TestWhoIsWoken(t *testing.T) {

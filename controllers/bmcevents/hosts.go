@@ -88,6 +88,16 @@ func (d *Dispatcher) put(h *metal3.BareMetalHost) {
 	d.receiver.Register(source, newest)
 }
 
+// begins notes that something is under way on a host. A pass may know of that before it is heard
+// of here, and the stream that it begins wakes a host at rest for less.
+func (d *Dispatcher) begins(uid types.UID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if known := d.hosts[uid]; known != nil {
+		known.underWay = true
+	}
+}
+
 // drop takes none for it any more.
 func (d *Dispatcher) drop(h *metal3.BareMetalHost) {
 	d.mu.Lock()

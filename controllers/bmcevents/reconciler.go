@@ -223,6 +223,7 @@ func (r *reconciler) follow(ctx context.Context, h *metal3.BareMetalHost, on boo
 	if err != nil {
 		return err
 	}
+	r.dispatcher.begins(h.UID)
 	r.streams.begin(key, sourceOf(h), c)
 	return nil
 }
